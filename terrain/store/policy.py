@@ -1,0 +1,61 @@
+"""What the store must know of the configuration to decide about a page it is told of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from terrain.rules.depth import DepthRules
+from terrain.rules.hosts import HostKind, HostRules
+
+if TYPE_CHECKING:
+    from terrain.config import Config
+    from terrain.rules.urls import Address
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Origins, lists and limits of a run."""
+
+    host_rules: HostRules
+    depth: DepthRules
+    origins: tuple[str, ...]
+    """The quality patterns, as they are written to `page_depths.quality_origin`."""
+    seeds: tuple[tuple[Address, int], ...]
+    """Each seed with the index of its origin."""
+    budget: int
+    """Requests per host and run."""
+    max_subdomains: int | None
+    config_hash: str
+    terrain_hash: str
+
+    @classmethod
+    def from_config(cls, config: Config) -> Policy:
+        """Take from the configuration what matters here."""
+        hosts, urls = config.host_rules(), config.url_rules()
+        seeds = [
+            (urls.address(seed), index)
+            for index, entry in enumerate(config.quality)
+            for seed in entry.seeds
+        ]
+        return cls(
+            host_rules=hosts,
+            depth=DepthRules(hosts, config.depth_limits),
+            origins=tuple(entry.domain for entry in config.quality),
+            seeds=tuple((address, index) for address, index in seeds if address is not None),
+            budget=config.crawler.max_domain_requests,
+            max_subdomains=config.crawler.max_subdomains_per_root,
+            config_hash=config.config_hash,
+            terrain_hash=config.terrain_hash,
+        )
+
+    def listed(self, host: str) -> HostKind | None:
+        """Return the kind of a blacklisted or stubbed host, None for one that may be visited."""
+        return _listed(self.host_rules, host)
+
+
+@lru_cache(maxsize=65_536)
+def _listed(rules: HostRules, host: str) -> HostKind | None:
+    kind = rules.classify(host)
+    return kind if kind in {HostKind.BLACKLISTED, HostKind.STUBBED} else None

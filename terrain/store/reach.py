@@ -1,0 +1,180 @@
+"""How far the terrain reaches: radius and hops of pages, spread along links as they are found.
+
+While a run is on, a page needs one number: its radius, the largest (limit - depth) over all
+origins. A link takes one, a redirect nothing; a page may be crawled while it is not negative. A
+page whose radius grows after it was read passes the gain on, in the same transaction, so that the
+set of crawlable pages is exact after every commit, whatever the order of arrival.
+"""
+
+from sqlalchemy import Connection
+
+from terrain.rules.depth import MAX_HOPS, after_link, after_redirect, crawlable
+from terrain.rules.hosts import HostKind
+from terrain.rules.states import PageState
+from terrain.rules.urls import Address
+from terrain.store.faults import Faults
+from terrain.store.hosts import HostRow, Hosts
+from terrain.store.linkage import Linkage
+from terrain.store.outcomes import Fault, Recorded
+from terrain.store.pages import PageRow, Pages
+
+_LISTED = {
+    HostKind.BLACKLISTED: PageState.BLACKLISTED,
+    HostKind.STUBBED: PageState.STUBBED,
+}
+
+CACHED_PAGES = 50_000
+"""Pages remembered between batches; two generations, so at most twice that."""
+
+
+class Reach:
+    """Spreads radius and hops over the pages of a batch and, where needed, beyond it."""
+
+    def __init__(
+        self, run: int, pages: Pages, hosts: Hosts, linkage: Linkage, faults: Faults, first_seq: int
+    ) -> None:
+        self._run = run
+        self._pages = pages
+        self._hosts = hosts
+        self._linkage = linkage
+        self._faults = faults
+        self._seq = first_seq
+        self._growing: dict[int, PageRow] = {}
+        self._young: dict[int, tuple[int, int]] = {}
+        self._old: dict[int, tuple[int, int]] = {}
+
+    def forget(self) -> None:
+        """Drop what was remembered: the transaction it belonged to was rolled back."""
+        self._growing, self._young, self._old = {}, {}, {}
+
+    def settled(self, address: Address, radius: int) -> bool:
+        """Tell from memory alone that an ordinary link with this radius changes nothing.
+
+        True only for a page that this run has reached with no fewer steps left and no hops. Both
+        can only get better within a run, so what is remembered stays true.
+        """
+        key = address.page_id
+        known = self._young.get(key) or self._old.get(key)
+        return known is not None and known[0] >= radius and known[1] == address.check
+
+    def arrive(
+        self,
+        connection: Connection,
+        address: Address,
+        radius: int,
+        hops: int,
+        now: str,
+        recorded: Recorded,
+    ) -> PageRow | None:
+        """A seed, a link or a redirect leads to this address. Its host is loaded.
+
+        Returns the page's row, or None if the identity had to be refused.
+        """
+        host = self._hosts.named(address.host)
+        own = self._hosts.policy.depth.own_radius(address.host)
+        if own is not None and own > radius:
+            radius = own
+        row = self._pages.get(address.page_id)
+        if row is None:
+            self._seq += 1
+            row = PageRow(
+                address.page_id, address.check, host.id, PageState.DISCOVERED, self._run, 0,
+                radius, hops, 0, Fault.NONE, self._seq,
+            )  # fmt: skip
+            fetch_url = None if address.fetch_url == address.identity else address.fetch_url
+            self._pages.add(row, (row.id, address.identity, fetch_url, self._run, now))
+            recorded.new_pages += 1
+            self._place(connection, row, host, recorded, new_run=True)
+        elif row.check != address.check:
+            recorded.collisions.append(address.identity)
+            return None
+        elif row.run != self._run:
+            self._seq += 1
+            row.run, row.radius, row.hops, row.own_hops = self._run, radius, hops, 0
+            row.fault, row.seq = Fault.NONE, self._seq
+            self._pages.changed(row)
+            self._place(connection, row, host, recorded, new_run=True)
+        else:
+            self._improve(connection, row, radius, hops, now, recorded)
+        self._remember(row)
+        return row
+
+    def spread(self, connection: Connection, now: str, recorded: Recorded) -> None:
+        """Carry every gain on through pages already read, until nothing grows any more."""
+        while self._growing:
+            growing, self._growing = self._growing, {}
+            edges = self._linkage.out_of(connection, growing)
+            self._pages.load(connection, {edge.target for edge in edges})
+            for edge in edges:
+                source, target = growing[edge.source], self._pages.get(edge.target)
+                assert target is not None
+                radius, hops = passed_on(source, redirect=edge.redirect)
+                self._improve(connection, target, radius, hops, now, recorded)
+
+    def _improve(
+        self,
+        connection: Connection,
+        row: PageRow,
+        radius: int,
+        hops: int,
+        now: str,
+        recorded: Recorded,
+    ) -> None:
+        """Take a better radius or hop count, and what follows from it."""
+        wider, nearer = radius > row.radius, hops < row.hops
+        if not wider and not nearer:
+            return
+        row.radius = max(row.radius, radius)
+        row.hops = min(row.hops, hops)
+        self._pages.changed(row)
+        near_enough = nearer and row.fault == Fault.TOO_FAR and row.hops <= MAX_HOPS
+        if near_enough or (wider and row.state == PageState.DEPTH_EXCEEDED):
+            if near_enough:
+                self._faults.lift(row)
+            host = self._hosts.get(connection, row.host_id, now)
+            self._place(connection, row, host, recorded, new_run=False)
+        if row.read_run == self._run:
+            self._growing[row.id] = row
+
+    def _place(
+        self,
+        connection: Connection,
+        row: PageRow,
+        host: HostRow,
+        recorded: Recorded,
+        *,
+        new_run: bool,
+    ) -> None:
+        """Give a page that was reached the state that follows from host, radius and hops."""
+        state = self._state(connection, row, host)
+        if not self._pages.set_state(row, state, new_run=new_run):
+            return
+        if state is PageState.QUEUED:
+            recorded.queued += 1
+            recorded.hosts.add(host.name)
+        elif state is PageState.FAILED:
+            self._faults.found(row)
+
+    def _state(self, connection: Connection, row: PageRow, host: HostRow) -> PageState:
+        listed = self._hosts.policy.listed(host.name)
+        if listed is not None:
+            return _LISTED[listed]
+        if not crawlable(row.radius):
+            return PageState.DEPTH_EXCEEDED
+        if row.hops > MAX_HOPS:
+            row.fault = Fault.TOO_FAR
+            return PageState.FAILED
+        return self._hosts.admit(connection, host) or PageState.QUEUED
+
+    def _remember(self, row: PageRow) -> None:
+        if row.hops == 0:
+            if len(self._young) >= CACHED_PAGES:
+                self._old, self._young = self._young, {}
+            self._young[row.id] = (row.radius, row.check)
+
+
+def passed_on(source: PageRow, *, redirect: bool) -> tuple[int, int]:
+    """Return radius and hops that a link hands to its target."""
+    if redirect:
+        return after_redirect(source.radius), source.hops + source.own_hops + 1
+    return after_link(source.radius), 0

@@ -1,0 +1,244 @@
+"""What the frontier's window asks of the store: pages, request tokens, robots answers, drains."""
+
+import logging
+import math
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import Connection, Dialect, bindparam, delete, func, select
+
+from terrain.rules.states import PageState
+from terrain.store.clock import iso
+from terrain.store.hosts import HostRow, Hosts, host_id
+from terrain.store.outcomes import HostSupply, RobotsRecord, WaitingPage
+from terrain.store.schema import frontier_entry, host, page, page_address, page_fact, robots
+from terrain.store.statements import (
+    Lookup,
+    Prepared,
+    Values,
+    delete_by_key,
+    insert_for,
+    update_by_key,
+    upsert_into,
+)
+
+logger = logging.getLogger(__name__)
+
+DRAIN_CHUNK = 1_000
+"""Pages given their state in one transaction when a host is closed: the writer stays available."""
+
+REASONS = {
+    PageState.RATE_LIMITED: "host asked for a pause (429)",
+    PageState.REQUEST_LIMIT_HIT: "the host's request budget is spent",
+    PageState.SUBDOMAIN_LIMIT_HIT: "the root already has its number of subdomains",
+}
+
+
+class Supply:
+    """The durable frontier, host by host. Used by the writer thread only."""
+
+    def __init__(self, hosts: Hosts, dialect: Dialect, session: str) -> None:
+        self._hosts = hosts
+        self._session = session
+        entry, address = frontier_entry.c, page_address.c
+        waiting = (
+            select(entry.page_id, address.url, address.fetch_url, entry.priority, entry.seq,
+                   page.c.hops)
+            .join(page_address, address.id == entry.page_id)
+            .join(page, page.c.id == entry.page_id)
+            .where(entry.host_id == bindparam("host"))
+            .order_by(entry.priority, entry.seq)
+            .limit(bindparam("most"))
+        )  # fmt: skip
+        self._waiting = Prepared(waiting, dialect, ["host", "most"])
+        self._keys = Prepared(
+            select(entry.host_id, entry.priority, entry.seq, entry.page_id)
+            .where(entry.host_id == bindparam("host"))
+            .order_by(entry.priority, entry.seq)
+            .limit(bindparam("most")),
+            dialect,
+            ["host", "most"],
+        )
+        self._robots = Lookup(
+            [robots.c.origin, robots.c.status, robots.c.body, robots.c.fetched_at,
+             robots.c.expires_at],
+            robots.c.host_id, dialect,
+        )  # fmt: skip
+        self._keep_robots = upsert_into(robots, dialect)
+        self._delete_entry = delete_by_key(frontier_entry, dialect)
+        self._set_state = update_by_key(page, dialect, ["state"])
+        message = insert_for(dialect, page_fact).values(
+            id=bindparam("id"), error_message=bindparam("error_message")
+        )
+        self._message = Prepared(
+            message.on_conflict_do_update(
+                index_elements=["id"], set_={"error_message": message.excluded.error_message}
+            ),
+            dialect,
+            ["id", "error_message"],
+        )
+        self._mark = Prepared(
+            page.update()
+            .where(page.c.id == bindparam("key"), page.c.state == PageState.QUEUED.value)
+            .values(state=bindparam("state")),
+            dialect,
+            ["state", "key"],
+        )
+
+    def hosts_with_work(
+        self, connection: Connection, most: int, after: int = -1
+    ) -> list[tuple[int, str]]:
+        """Return up to `most` hosts that have waiting pages, by id, after the given one."""
+        # One seek per host, not a scan over all entries: "the next host id after this one".
+        found: list[tuple[int, str]] = []
+        key = frontier_entry.c.host_id
+        following = select(func.min(key)).where(key > bindparam("after"))
+        name = select(host.c.name).where(host.c.id == bindparam("id"))
+        while len(found) < most:
+            next_id = connection.scalar(following, {"after": after})
+            if next_id is None:
+                break
+            found.append((next_id, str(connection.scalar(name, {"id": next_id}))))
+            after = next_id
+        return found
+
+    def supply(
+        self,
+        connection: Connection,
+        name: str,
+        *,
+        held: Collection[int],
+        pages: int,
+        tokens: int,
+        now: float,
+    ) -> HostSupply:
+        """Give a host's window its next pages and reserve requests for them.
+
+        `held` are the pages the window has already: they stay in the durable frontier until their
+        outcome is committed. Reservations are written before they are used, so a crash can only
+        forfeit requests, never exceed the budget.
+        """
+        stamp = iso(now)
+        self._hosts.load(connection, {name}, stamp)
+        row = self._hosts.named(name)
+        closed = self._closed(row)
+        crashed = row.session not in {None, self._session}
+        not_before = None if row.asked_at is None else row.asked_at / 1000
+        found: list[WaitingPage] = []
+        more = False
+        if closed is None and pages > 0:
+            found, more = self._pages(connection, row, held, pages)
+        granted = 0
+        left = max(0, self._hosts.policy.budget - row.requests)
+        if closed is None and tokens > 0:
+            granted = min(left, tokens)
+            if granted:
+                row.requests += granted
+                row.session = self._session
+                self._hosts.changed(row)
+        self._hosts.flush(connection)
+        return HostSupply(
+            host=name,
+            pages=tuple(found),
+            more=more,
+            tokens=granted,
+            spent=granted >= left,
+            closed=closed,
+            not_before=not_before,
+            crashed=crashed,
+            robots=self._fresh_robots(connection, row, now) if closed is None else (),
+        )
+
+    def give_back(
+        self, connection: Connection, unused: Iterable[tuple[str, int]], now: float
+    ) -> None:
+        """Take back reservations that were not used; the host has no request out."""
+        returned = list(unused)
+        self._hosts.load(connection, {name for name, _ in returned}, iso(now))
+        for name, tokens in returned:
+            row = self._hosts.named(name)
+            row.requests -= tokens
+            row.session = None
+            row.asked_at = math.ceil(now * 1000)
+            self._hosts.changed(row)
+        self._hosts.flush(connection)
+
+    def close_host(
+        self,
+        connection: Connection,
+        name: str,
+        state: PageState,
+        *,
+        retry_after: float | None,
+        request_number: int | None,
+        now: float,
+    ) -> None:
+        """The host may not be asked any more in this run; its waiting pages get the state."""
+        self._hosts.load(connection, {name}, iso(now))
+        row = self._hosts.named(name)
+        row.run_state = state.value
+        if retry_after is not None:
+            row.retry_after = iso(retry_after)
+        if state is PageState.RATE_LIMITED and row.limited_at_request is None:
+            row.limited_at_request = request_number
+        self._hosts.changed(row)
+        self._hosts.flush(connection)
+
+    def drain(
+        self, connection: Connection, name: str, *, held: Collection[int], now: float
+    ) -> bool:
+        """Give a closed host's waiting pages their state, a chunk at a time; True if more wait."""
+        self._hosts.load(connection, {name}, iso(now))
+        row = self._hosts.named(name)
+        state = self._closed(row)
+        if state is None:
+            return False
+        keys = self._keys.all(connection, (row.id, DRAIN_CHUNK + len(held)))
+        free = [key for key in keys if key.page_id not in held][:DRAIN_CHUNK]
+        self._set_state.many(connection, [(state.value, key.page_id) for key in free])
+        reason = REASONS.get(state)
+        self._message.many(connection, [(key.page_id, reason) for key in free])
+        self._delete_entry.many(connection, [tuple(key[:3]) for key in free])
+        self._hosts.flush(connection)
+        return len(keys) > len(free) + len(held)
+
+    def mark_fetching(self, connection: Connection, pages: Sequence[int]) -> None:
+        """Note that these pages are being asked for; after a crash they are put back."""
+        self._mark.many(connection, [(PageState.FETCHING.value, key) for key in pages])
+
+    def keep_robots(self, connection: Connection, name: str, record: RobotsRecord) -> None:
+        """Keep a robots.txt answer until it expires."""
+        row: Values = (
+            record.origin, host_id(name), record.status, record.body, record.fetched_at,
+            record.expires_at,
+        )  # fmt: skip
+        self._keep_robots.many(connection, [row])
+
+    def _pages(
+        self, connection: Connection, row: HostRow, held: Collection[int], most: int
+    ) -> tuple[list[WaitingPage], bool]:
+        rows = self._waiting.all(connection, (row.id, most + len(held) + 1))
+        free = [
+            WaitingPage(key, fetch_url or url, priority, seq, hops)
+            for key, url, fetch_url, priority, seq, hops in rows
+            if key not in held
+        ]
+        return free[:most], len(free) > most
+
+    def _closed(self, row: HostRow) -> PageState | None:
+        """Return the state that keeps a host from being asked, under the configuration of now."""
+        listed = self._hosts.policy.listed(row.name)
+        return PageState(listed.value) if listed is not None else row.closed
+
+    def _fresh_robots(
+        self, connection: Connection, row: HostRow, now: float
+    ) -> tuple[RobotsRecord, ...]:
+        # A lookup fills its chunk up with one key, so a row may come more than once.
+        rows = {tuple(found) for found in self._robots.rows(connection, [row.id])}
+        return tuple(
+            record for values in rows if (record := RobotsRecord(*values)).expires_at > now
+        )
+
+
+def forget_frontier(connection: Connection) -> None:
+    """Empty the durable frontier: it belongs to a run that was given up."""
+    connection.execute(delete(frontier_entry))

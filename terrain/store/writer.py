@@ -1,0 +1,124 @@
+"""The one thread that writes.
+
+Work comes as operations; what is waiting when the thread gets to it goes into one transaction.
+Nothing waits for a batch to fill: under light load a page is committed alone and at once, under
+heavy load batches grow by themselves. An operation's future is resolved after its commit.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import URL, Connection, Engine
+
+from terrain.store.engine import errors_in_our_words
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+MAX_OPERATIONS = 256
+"""Operations in one transaction: bounds both its memory and what a failure makes run again."""
+
+
+@dataclass(slots=True)
+class Operation(Generic[Result]):
+    """Something to do in a transaction, and the promise of its result."""
+
+    work: Callable[[Connection], Result]
+    future: "Future[Result]" = field(default_factory=Future)
+    merge: Callable[[Connection, list[Any]], list[Any]] | None = None
+    """If set, neighbours with the same function are done together: payloads in, results out."""
+    payload: Any = None
+
+
+class Writer:
+    """A thread, a queue, one connection."""
+
+    def __init__(self, engine: Engine, url: URL, on_rollback: Callable[[], None]) -> None:
+        self._engine = engine
+        self._url = url
+        self._on_rollback = on_rollback
+        self._queue: queue.SimpleQueue[Operation[Any] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="terrain-writer", daemon=True)
+        self._thread.start()
+        self.transactions = 0
+        """Committed so far, for the metrics."""
+
+    def submit(self, work: Callable[[Connection], Result]) -> "Future[Result]":
+        """Do `work` in a transaction; the future resolves after the commit."""
+        operation = Operation(work)
+        self._queue.put(operation)
+        return operation.future
+
+    def submit_merged(
+        self, merge: Callable[[Connection, list[Any]], list[Any]], payload: Any
+    ) -> "Future[Any]":
+        """Do `merge` for this payload and whatever neighbours it has in the queue."""
+        operation: Operation[Any] = Operation(
+            lambda connection: merge(connection, [payload])[0], merge=merge, payload=payload
+        )
+        self._queue.put(operation)
+        return operation.future
+
+    def close(self) -> None:
+        """Finish what is queued and stop."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        running = True
+        while running:
+            operations: list[Operation[Any]] = []
+            first = self._queue.get()
+            if first is None:
+                return
+            operations.append(first)
+            while len(operations) < MAX_OPERATIONS:
+                try:
+                    following = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if following is None:
+                    running = False
+                    break
+                operations.append(following)
+            self._commit(operations)
+
+    def _commit(self, operations: list[Operation[Any]]) -> None:
+        try:
+            results = self._transact(operations)
+        except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits for the result
+            self._on_rollback()
+            if len(operations) == 1:
+                operations[0].future.set_exception(error)
+                return
+            # One bad operation must not take its neighbours down: do them one by one.
+            logger.debug("a batch of %d failed (%s); trying one by one", len(operations), error)
+            for operation in operations:
+                self._commit([operation])
+            return
+        self.transactions += 1
+        for operation, result in zip(operations, results, strict=True):
+            operation.future.set_result(result)
+
+    def _transact(self, operations: list[Operation[Any]]) -> list[Any]:
+        results: list[Any] = []
+        with errors_in_our_words(self._url), self._engine.begin() as connection:
+            start = 0
+            while start < len(operations):
+                operation = operations[start]
+                end = start + 1
+                if operation.merge is None:
+                    results.append(operation.work(connection))
+                else:
+                    while end < len(operations) and operations[end].merge == operation.merge:
+                        end += 1
+                    payloads = [each.payload for each in operations[start:end]]
+                    results.extend(operation.merge(connection, payloads))
+                start = end
+        return results

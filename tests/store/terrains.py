@@ -1,7 +1,9 @@
 """What the store's tests share: policies and outcomes by hand, no configuration file."""
 
 import itertools
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import text
@@ -67,6 +69,15 @@ def ended(url: str, state: PageState, **facts: object) -> PageOutcome:
     return PageOutcome(address(url).page_id, state, **facts)  # type: ignore[arg-type]
 
 
+@cache
+def _empty_database() -> bytes:
+    """A migrated database without a run; made once, because migrating takes a while."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "empty.db"
+        Store(path, make_policy({"a.test": 0}, ["https://a.test/"])).close()
+        return path.read_bytes()
+
+
 class Terrain:
     """A store under test that can be crashed and opened again, and asked in SQL."""
 
@@ -74,6 +85,8 @@ class Terrain:
         self.path = path
         self.policy = policy
         self._ticks = itertools.count(1_700_000_000)
+        if not path.exists():
+            path.write_bytes(_empty_database())
         self.store: Store | None = None
 
     def now(self) -> float:

@@ -9,6 +9,7 @@ import tempfile
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -37,21 +38,28 @@ class Web:
 
 
 @st.composite
-def webs(draw: st.DrawFn, redirecting: float = 0.35) -> Web:
-    count = draw(st.integers(3, 14))
-    pages = [f"https://{draw(st.sampled_from(HOSTS))}/{number}" for number in range(count)]
-    pages.insert(0, "https://a.test/")
-    quality = {"a.test": draw(st.integers(0, 3))}
-    for extra in ("b.test", "*.test"):
-        if draw(st.booleans()):
-            quality[extra] = draw(st.integers(0, 2))
+def webs(draw: st.DrawFn, redirecting: float = 0.25) -> Web:
+    """Webs large and deep enough that pages are often found again by a shorter way.
+
+    Hypothesis chooses a seed rather than every link: its own choices lean to the smallest web, in
+    which nothing arrives late.
+    """
+    random = Random(draw(st.integers(0, 2**32)))
+    # Most pages lie on hosts of no origin: on an origin's own host the depth is always 0.
+    hosts = random.choices(HOSTS, weights=[1, 1, 5, 5, 1], k=random.randint(3, 24))
+    pages = ["https://a.test/", *(f"https://{host}/{n}" for n, host in enumerate(hosts))]
+    quality = {"a.test": random.randint(0, 5)}
+    if random.random() < 0.5:
+        quality["b.test"] = random.randint(0, 4)
+    if random.random() < 0.1:
+        quality["*.test"] = random.randint(0, 2)
     links, redirects = {}, {}
-    for page in pages:
+    for number, page in enumerate(pages):
         others = [other for other in pages if other != page]
-        if draw(st.floats(0, 1)) < redirecting:
-            redirects[page] = draw(st.sampled_from(others))
+        if number and random.random() < redirecting:
+            redirects[page] = random.choice(others)
         else:
-            links[page] = tuple(draw(st.lists(st.sampled_from(others), max_size=4, unique=True)))
+            links[page] = tuple(random.sample(others, min(len(others), random.randint(0, 3))))
     return Web(quality, tuple(pages), links, redirects)
 
 
@@ -142,7 +150,8 @@ def _compare(terrain: Terrain, reference: Reference) -> None:
     assert terrain.waiting() == {page for page, state in expected.items() if state == "queued"}
 
 
-def _crawl(web: Web, data: st.DataObject, max_hops: int) -> None:
+def _crawl(web: Web, seed: int, max_hops: int) -> None:
+    random = Random(seed)
     policy = make_policy(web.quality, [web.pages[0]], blacklist=["bad.test"])
     with tempfile.TemporaryDirectory() as directory:
         terrain = Terrain(Path(directory) / "terrain.db", policy)
@@ -151,12 +160,10 @@ def _crawl(web: Web, data: st.DataObject, max_hops: int) -> None:
         try:
             _compare(terrain, Reference(web, read, max_hops))
             while waiting := sorted(terrain.waiting()):
-                chosen = data.draw(
-                    st.lists(st.sampled_from(waiting), min_size=1, max_size=4, unique=True)
-                )
+                chosen = random.sample(waiting, random.randint(1, min(4, len(waiting))))
                 terrain.record(*(web.outcome(url) for url in chosen))
                 read |= set(chosen)
-                if data.draw(st.integers(0, 4)) == 0:
+                if random.random() < 0.2:
                     terrain.crash()
                     terrain.open()
                 _compare(terrain, Reference(web, read, max_hops))
@@ -182,22 +189,22 @@ def _compare_depths(terrain: Terrain, reference: Reference) -> None:
 
 
 _SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
 @_SETTINGS
-@given(web=webs(), data=st.data())
-def test_states_and_depths_equal_a_breadth_first_search(web: Web, data: st.DataObject) -> None:
-    _crawl(web, data, MAX_HOPS)
+@given(web=webs(), seed=st.integers(0, 2**32))
+def test_states_and_depths_equal_a_breadth_first_search(web: Web, seed: int) -> None:
+    _crawl(web, seed, MAX_HOPS)
 
 
 @_SETTINGS
-@given(web=webs(redirecting=0.7), data=st.data())
+@given(web=webs(redirecting=0.6), seed=st.integers(0, 2**32))
 def test_hop_limits_and_cycles_do_not_depend_on_the_order(
-    web: Web, data: st.DataObject, monkeypatch: pytest.MonkeyPatch
+    web: Web, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A limit of 2 hops, so that small webs run into it often.
     monkeypatch.setattr(reach_module, "MAX_HOPS", 2)
     monkeypatch.setattr(faults_module, "MAX_HOPS", 2)
-    _crawl(web, data, 2)
+    _crawl(web, seed, 2)

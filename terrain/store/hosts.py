@@ -128,6 +128,11 @@ class Hosts:
         self._meet(row, now)
         return row
 
+    def name_of(self, connection: Connection, key: int) -> str:
+        """Return a known host's name, without meeting it in this run."""
+        row = self._cached(key)
+        return row.name if row is not None else str(self._lookup.rows(connection, [key])[0].name)
+
     def named(self, name: str) -> HostRow:
         """Return a host that `load` has brought in."""
         row = self._cached(host_id(name))

@@ -139,7 +139,8 @@ def _new(
 
 
 def end_run(connection: Connection, run: int, status: str, metrics: str | None, now: float) -> None:
-    """Write how the run ended."""
+    """Write how the run ended; what was out and not answered waits again."""
+    _put_back_fetching(connection)
     connection.execute(
         update(runs)
         .where(runs.c.id == run)

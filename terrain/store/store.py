@@ -80,6 +80,16 @@ class Store:
         """Return (id, name) of hosts that have waiting pages, in pages of `most`."""
         return self._do(lambda c: self._supplying.hosts_with_work(c, most, after))
 
+    def hosts_outside(
+        self, most: int, window: Collection[str], after: int
+    ) -> "Future[tuple[list[str], int, bool]]":
+        """Return hosts with waiting pages that are not in the window; see `Supply`."""
+        return self._do(lambda c: self._supplying.hosts_outside(c, most, window, after))
+
+    def robots_of(self, host: str) -> "Future[tuple[RobotsRecord, ...]]":
+        """Return what is known of a host's robots.txt and still fresh."""
+        return self._do(lambda c: self._supplying.robots_of(c, host, self._now()))
+
     def supply(
         self, host: str, *, held: Collection[int], pages: int, tokens: int
     ) -> "Future[HostSupply]":
@@ -96,22 +106,12 @@ class Store:
         return self._do(lambda c: self._supplying.give_back(c, returned, self._now()))
 
     def close_host(
-        self,
-        host: str,
-        state: PageState,
-        *,
-        retry_after: float | None = None,
-        request_number: int | None = None,
+        self, host: str, state: PageState, *, retry_after: float | None = None
     ) -> "Future[None]":
         """Stop asking a host in this run; `drain` then gives its waiting pages the state."""
         return self._do(
             lambda c: self._supplying.close_host(
-                c,
-                host,
-                state,
-                retry_after=retry_after,
-                request_number=request_number,
-                now=self._now(),
+                c, host, state, retry_after=retry_after, now=self._now()
             )
         )
 
@@ -140,6 +140,11 @@ class Store:
         if completed:
             self._do(runs.build_reverse_index).result()
         self._do(lambda c: runs.end_run(c, run, status, metrics, self._now())).result()
+
+    def abandon_run(self) -> None:
+        """Mark the run as interrupted and nothing else: for a stop that cannot wait."""
+        run = self._run_id
+        self._do(lambda c: runs.end_run(c, run, runs.INTERRUPTED, None, self._now())).result()
 
     def close(self) -> None:
         """Finish what is queued and let go of the database."""

@@ -10,7 +10,7 @@ from terrain.rules.states import PageState
 from terrain.store.clock import iso
 from terrain.store.hosts import HostRow, Hosts, host_id
 from terrain.store.outcomes import HostSupply, RobotsRecord, WaitingPage
-from terrain.store.schema import frontier_entry, host, page, page_address, page_fact, robots
+from terrain.store.schema import frontier_entry, page, page_address, page_fact, robots
 from terrain.store.statements import (
     Lookup,
     Prepared,
@@ -50,6 +50,8 @@ class Supply:
             .limit(bindparam("most"))
         )  # fmt: skip
         self._waiting = Prepared(waiting, dialect, ["host", "most"])
+        following = select(func.min(entry.host_id)).where(entry.host_id > bindparam("after"))
+        self._next_host = Prepared(following, dialect, ["after"])
         self._keys = Prepared(
             select(entry.host_id, entry.priority, entry.seq, entry.page_id)
             .where(entry.host_id == bindparam("host"))
@@ -90,16 +92,42 @@ class Supply:
         """Return up to `most` hosts that have waiting pages, by id, after the given one."""
         # One seek per host, not a scan over all entries: "the next host id after this one".
         found: list[tuple[int, str]] = []
-        key = frontier_entry.c.host_id
-        following = select(func.min(key)).where(key > bindparam("after"))
-        name = select(host.c.name).where(host.c.id == bindparam("id"))
         while len(found) < most:
-            next_id = connection.scalar(following, {"after": after})
+            next_id = self._next_host.all(connection, (after,))[0][0]
             if next_id is None:
                 break
-            found.append((next_id, str(connection.scalar(name, {"id": next_id}))))
+            found.append((next_id, self._hosts.name_of(connection, next_id)))
             after = next_id
         return found
+
+    def hosts_outside(
+        self, connection: Connection, most: int, window: Collection[str], after: int
+    ) -> tuple[list[str], int, bool]:
+        """Return hosts with waiting pages that are not in the window, going round by id.
+
+        Also the id to go on after, and whether there may be more.
+        """
+        found: list[str] = []
+        wrapped = False
+        start = after
+        while len(found) < most:
+            batch = self.hosts_with_work(connection, 64, after)
+            for after, name in batch:
+                if wrapped and after > start:
+                    return found, after, False
+                if name not in window:
+                    found.append(name)
+                    if len(found) == most:
+                        return found, after, True
+            if len(batch) < 64:
+                if wrapped or start < 0:
+                    return found, -1, False
+                wrapped, after = True, -1
+        return found, after, True
+
+    def robots_of(self, connection: Connection, name: str, now: float) -> tuple[RobotsRecord, ...]:
+        """Return what is known of a host's robots.txt and still fresh."""
+        return self._fresh_robots(connection, host_id(name), now)
 
     def supply(
         self,
@@ -145,7 +173,7 @@ class Supply:
             closed=closed,
             not_before=not_before,
             crashed=crashed,
-            robots=self._fresh_robots(connection, row, now) if closed is None else (),
+            robots=self._fresh_robots(connection, row.id, now) if closed is None else (),
         )
 
     def give_back(
@@ -157,6 +185,9 @@ class Supply:
         for name, tokens in returned:
             row = self._hosts.named(name)
             row.requests -= tokens
+            if row.limited_at_request is not None:
+                # Now it is known how many of the reserved requests were really made.
+                row.limited_at_request = row.requests
             row.session = None
             row.asked_at = math.ceil(now * 1000)
             self._hosts.changed(row)
@@ -169,7 +200,6 @@ class Supply:
         state: PageState,
         *,
         retry_after: float | None,
-        request_number: int | None,
         now: float,
     ) -> None:
         """The host may not be asked any more in this run; its waiting pages get the state."""
@@ -179,7 +209,7 @@ class Supply:
         if retry_after is not None:
             row.retry_after = iso(retry_after)
         if state is PageState.RATE_LIMITED and row.limited_at_request is None:
-            row.limited_at_request = request_number
+            row.limited_at_request = row.requests
         self._hosts.changed(row)
         self._hosts.flush(connection)
 
@@ -230,10 +260,10 @@ class Supply:
         return PageState(listed.value) if listed is not None else row.closed
 
     def _fresh_robots(
-        self, connection: Connection, row: HostRow, now: float
+        self, connection: Connection, key: int, now: float
     ) -> tuple[RobotsRecord, ...]:
         # A lookup fills its chunk up with one key, so a row may come more than once.
-        rows = {tuple(found) for found in self._robots.rows(connection, [row.id])}
+        rows = {tuple(found) for found in self._robots.rows(connection, [key])}
         return tuple(
             record for values in rows if (record := RobotsRecord(*values)).expires_at > now
         )

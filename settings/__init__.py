@@ -1,0 +1,1 @@
+"""Scrapy settings modules, named in scrapy.cfg."""

@@ -1,0 +1,5 @@
+"""`python -m terrain`."""
+
+from terrain.cli import main
+
+main()

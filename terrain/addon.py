@@ -1,0 +1,162 @@
+"""All of terrain's wiring, in the order of the flow: a Scrapy project switches it on with ADDONS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings, Settings
+
+    from terrain.config import Config
+
+SCHEDULER = "terrain.scheduler.TerrainScheduler"
+
+DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+    # Engine side
+    "terrain.downloadermiddlewares.robots.RobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 200,
+    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 300,
+    "terrain.downloadermiddlewares.redirect.RedirectMiddleware": 400,
+    "terrain.downloadermiddlewares.retry.RetryMiddleware": 500,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 600,
+    "terrain.downloadermiddlewares.probe.ProbeMiddleware": 700,
+    "terrain.downloadermiddlewares.exchange.ExchangeMiddleware": 900,
+    # Downloader side
+}
+"""From the engine (asked first) to the downloader (answers first)."""
+
+SPIDER_MIDDLEWARES: dict[str, int | None] = {
+    # Engine side
+    "terrain.spidermiddlewares.outcome.OutcomeMiddleware": 1,
+    # Spider side
+}
+
+ITEM_PIPELINES: dict[str, int | None] = {
+    "terrain.pipelines.StorePipeline": 900,
+}
+"""Last, so that what other pipelines change is what is stored."""
+
+EXTENSIONS: dict[str, int | None] = {
+    "scrapy.extensions.corestats.CoreStats": 0,
+    "scrapy.extensions.logcount.LogCount": 0,
+    "scrapy.extensions.closespider.CloseSpider": 0,
+    "scrapy.extensions.feedexport.FeedExporter": 0,
+    "scrapy.extensions.memusage.MemoryUsage": 0,
+    "terrain.extensions.cutoff.CutOff": 100,
+}
+
+DOWNLOAD_HANDLERS: dict[str, str | None] = {
+    "https": "terrain.downloadhandlers.http.TerrainDownloadHandler",
+    "http": "terrain.downloadhandlers.http.TerrainDownloadHandler",
+    # Nothing but the web: each of these could read what it should not.
+    "data": None,
+    "file": None,
+    "ftp": None,
+    "s3": None,
+}
+
+SWITCHED_OFF: dict[str, Any] = {
+    # Terrain's own take their place.
+    "REDIRECT_ENABLED": False,
+    "METAREFRESH_ENABLED": False,
+    "RETRY_ENABLED": False,
+    "ROBOTSTXT_OBEY": False,
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+    "COOKIES_ENABLED": False,
+    "HTTPCACHE_ENABLED": False,
+    "AUTOTHROTTLE_ENABLED": False,
+    # Both run code that comes over the network.
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+    # The frontier keeps the clocks; a second delay would only blur them.
+    "DOWNLOAD_DELAY": 0,
+    "DOWNLOAD_DELAY_JITTER": 0,
+}
+
+SCRAPY_COMPONENTS_NOT_NEEDED: dict[str, tuple[str, ...]] = {
+    "DOWNLOADER_MIDDLEWARES": (
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
+        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware",
+        "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware",
+        "scrapy.downloadermiddlewares.retry.RetryMiddleware",
+        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",
+        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
+        "scrapy.downloadermiddlewares.cookies.CookiesMiddleware",
+        "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware",
+        "scrapy.downloadermiddlewares.stats.DownloaderStats",
+        "scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware",
+    ),
+    "SPIDER_MIDDLEWARES": (
+        "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
+        "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
+        "scrapy.spidermiddlewares.referer.RefererMiddleware",
+        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
+        "scrapy.spidermiddlewares.depth.DepthMiddleware",
+        "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
+    ),
+    "EXTENSIONS": (
+        "scrapy.extensions.telnet.TelnetConsole",
+        "scrapy.extensions.memdebug.MemoryDebugger",
+        "scrapy.extensions.logstats.LogStats",
+        "scrapy.extensions.spiderstate.SpiderState",
+        "scrapy.extensions.throttle.AutoThrottle",
+        "scrapy.extensions.remote_control.RemoteControl",
+    ),
+}
+
+
+class TerrainAddon:
+    """Sets what the crawl needs; what the user set (project, `-s`) wins where both mean the same."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> TerrainAddon:
+        """Make it; Scrapy does so after the spider has loaded the configuration."""
+        return cls(crawler)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Make the spider known to `scrapy crawl`."""
+        modules = list(settings.getlist("SPIDER_MODULES"))
+        if "terrain.spiders" not in modules:
+            settings.set("SPIDER_MODULES", [*modules, "terrain.spiders"], "addon")
+
+    def update_settings(self, settings: Settings) -> None:
+        """Wire the components and carry the configuration over."""
+        config: Config = self.crawler.spider.config  # type: ignore[union-attr]
+        places = config.crawler.max_concurrent_pages_open
+        # These are not matters of taste: without them it would not be terrain.
+        for name, value in SWITCHED_OFF.items():
+            settings.set(name, value, "cmdline")
+        settings.set("SCHEDULER", SCHEDULER, "cmdline")
+        settings.set("DOWNLOAD_HANDLERS", DOWNLOAD_HANDLERS, "cmdline")
+        _components(settings, "DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES)
+        _components(settings, "SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES)
+        _components(settings, "ITEM_PIPELINES", ITEM_PIPELINES)
+        _components(settings, "EXTENSIONS", EXTENSIONS)
+        settings.set("CONCURRENT_REQUESTS", places, "addon")
+        settings.set(
+            "CONCURRENT_REQUESTS_PER_DOMAIN", settings.getint("CONCURRENT_REQUESTS"), "cmdline"
+        )
+        # A page yields one item; Scrapy starts this many tasks for every answer.
+        settings.set("CONCURRENT_ITEMS", 1, "cmdline")
+        settings.set("DOWNLOAD_MAXSIZE", config.crawler.max_body_bytes, "addon")
+        settings.set("DOWNLOAD_WARNSIZE", 0, "addon")
+        settings.set("DOWNLOAD_VERIFY_CERTIFICATES", True, "cmdline")
+        settings.set("USER_AGENT", config.user_agent.header, "cmdline")
+        settings.set(
+            "DEFAULT_REQUEST_HEADERS",
+            {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"},
+            "addon",
+        )
+
+
+def _components(settings: Settings, name: str, ours: dict[str, int | None]) -> None:
+    """Add our components, leave out Scrapy's that the crawl does not need, keep the user's."""
+    unwanted = dict.fromkeys(SCRAPY_COMPONENTS_NOT_NEEDED.get(name, ()))
+    users = settings.getdict(name)
+    settings.set(name, {**unwanted, **ours, **users}, "cmdline")

@@ -1,0 +1,1 @@
+"""Thin shells over the rules: what an answer means for its request."""

@@ -1,0 +1,1 @@
+"""How bytes travel: the HTTP handler and its guard against private addresses."""

@@ -1,0 +1,1 @@
+"""What a person reads: one query and one renderer each."""

@@ -1,0 +1,351 @@
+"""HTML bytes to page facts and outlinks.
+
+It runs for every page, on markup that anybody may have written: no input raises, and time and
+memory are bounded by the size of the body (see `markup` for the trees it refuses to build).
+The document is parsed as by a browser without scripting, so that links in `<noscript>` count.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+from ada_url import join_url
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
+
+from terrain.rules.charset import decode
+from terrain.rules.links import LinkKind, OutLink, Position
+from terrain.rules.markup import INLINE, bounded
+from terrain.rules.urls import MAX_URL_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from selectolax.lexbor import LexborNode
+
+    from terrain.rules.urls import Address, UrlRules
+
+MAX_LINKS: Final = 10_000
+"""Distinct targets kept of one page, whatever the configuration says."""
+
+MAX_TITLE: Final = 500
+"""Characters kept of a title."""
+
+MAX_DESCRIPTION: Final = 1000
+"""Characters kept of a description."""
+
+MAX_LANGUAGE: Final = 35
+"""Characters kept of a language tag: RFC 5646 4.4.1 asks for that many."""
+
+MAX_META_ROBOTS: Final = 200
+"""Characters kept of the robots directives."""
+
+MAX_ANCHOR: Final = 200
+"""Characters kept of a link's text."""
+
+MAX_REL: Final = 100
+"""Characters kept of a link's `rel`."""
+
+MAX_ANCHOR_NODES: Final = 200
+"""Nodes looked at for a link's text: links can be nested, and would share what is inside."""
+
+_RAW_EXCESS: Final = 20
+"""A text is cut to this many times its limit before its white space is collapsed."""
+
+# What neither SQLite nor PostgreSQL should be given, nor a terminal: C0 and C1 controls that are
+# no white space, and surrogates, which have no UTF-8 form.
+_UNSTORABLE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
+
+_TEXT_TAG: Final = "-text"
+_UNSEEN: Final = frozenset({"script", "style", "iframe", "noembed", "noframes"})
+_UNSEEN_SELECTOR: Final = "script,style,noscript,template,iframe,noembed,noframes"
+_INLINE: Final = frozenset(name.decode() for name in INLINE)
+_SECTION_TAGS: Final = {
+    position.word: position for position in Position if position is not Position.BODY
+}
+_SECTION_ROLES: Final = {
+    "navigation": Position.NAV,
+    "banner": Position.HEADER,
+    "contentinfo": Position.FOOTER,
+    "complementary": Position.ASIDE,
+    "main": Position.MAIN,
+}
+_CANONICAL: Final = "canonical"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What one HTML document says about itself, and where it leads.
+
+    Texts have their white space collapsed and hold no control characters; absent or blank is None.
+    """
+
+    title: str | None
+    """The first `<title>`."""
+    description: str | None
+    """`<meta name=description>`."""
+    language: str | None
+    """`<html lang>`, else `<meta http-equiv=content-language>`, as written."""
+    canonical_url: str | None
+    """The fetch URL of the first `<link rel=canonical>` that names a page."""
+    meta_robots: str | None
+    """All `<meta name=robots>`, lower case, joined by a comma."""
+    content_hash: str
+    """Hash of the visible text without its white space; 32 hexadecimal digits."""
+    links: tuple[OutLink, ...]
+    """Outlinks in document order, one for each target, none to the page itself."""
+    encoding: str
+    """The WHATWG name of the encoding the bytes were read as."""
+    note: str | None
+    """What was left out, for a person to read; None when nothing was."""
+
+
+def extract(
+    body: bytes,
+    *,
+    content_type: str | None,
+    fetch_url: str,
+    identity: str,
+    rules: UrlRules,
+    max_links: int | None = None,
+) -> PageFacts:
+    """Read one HTML document.
+
+    `content_type` is the header's value as received. `fetch_url` is where the document came from
+    and `identity` which page it is; `max_links` keeps only the first so many links.
+    """
+    decoded = decode(body, content_type)
+    markup = bounded(decoded.utf8)
+    try:
+        tree = LexborHTMLParser(markup.html, options=LexborDocumentOptions.WO_EVENTS)
+    except SelectolaxError as error:  # the parser is out of memory
+        return PageFacts(
+            None, None, None, None, None, _hash(""), (), decoded.encoding, f"not read: {error}"
+        )
+    head = _Head(tree, fetch_url, rules)
+    anchors, more = _anchors(tree, head.base, identity, rules)
+    links = list(anchors.values())
+    canonical = head.canonical
+    if canonical and canonical.identity != identity and canonical.page_id not in anchors:
+        links.insert(0, OutLink(canonical, LinkKind.CANONICAL, "", _CANONICAL, Position.BODY))
+    limit = MAX_LINKS if max_links is None else min(max_links, MAX_LINKS)
+    more = more or markup.links_left_out or len(links) > limit
+    return PageFacts(
+        title=head.title,
+        description=head.description,
+        language=head.language,
+        canonical_url=canonical.fetch_url if canonical else None,
+        meta_robots=head.meta_robots,
+        content_hash=_hash(_visible_text(tree)),  # last: it takes the tree apart
+        links=tuple(links[:limit]),
+        encoding=decoded.encoding,
+        note=f"kept the first {min(limit, len(links))} of more links" if more else None,
+    )
+
+
+def _clean(text: str | None, limit: int) -> str:
+    """Collapse white space, drop what no database should be given, cut to `limit` characters."""
+    if not text:
+        return ""
+    if len(text) > _RAW_EXCESS * limit:
+        text = text[: _RAW_EXCESS * limit]
+    text = " ".join(_UNSTORABLE.sub("", text).split())
+    return text if len(text) <= limit else text[:limit].rstrip()
+
+
+def _rel(value: str | None) -> str:
+    """Return the tokens of a `rel`, lower case, in their order, as many as fit."""
+    text = _clean(value, MAX_REL + 1).lower()
+    return text if len(text) <= MAX_REL else text[:MAX_REL].rpartition(" ")[0]
+
+
+class _Head:
+    """The facts that stand in the document's head, wherever the document has them."""
+
+    title: str | None = None
+    description: str | None = None
+    language: str | None = None
+    meta_robots: str | None = None
+    canonical: Address | None = None
+    base: str
+    """What the document's relative URLs are relative to."""
+
+    def __init__(self, tree: LexborHTMLParser, fetch_url: str, rules: UrlRules) -> None:
+        root = tree.root
+        attributes = root.attributes if root else {}
+        lang = _clean(attributes.get("lang") or attributes.get("xml:lang"), MAX_LANGUAGE)
+        self.language = lang or None
+        base: str | None = None
+        canonical: list[str] = []
+        robots: list[str] = []
+        for node in tree.css("title,meta,base,link[rel]"):
+            tag = node.tag
+            if tag == "title":
+                self._title(node)
+                continue
+            attributes = node.attributes
+            if tag == "meta":
+                self._meta(attributes, robots)
+            elif tag == "base":
+                if base is None:
+                    base = attributes.get("href")
+            elif _CANONICAL in (attributes.get("rel") or "").lower().split():
+                canonical.append(attributes.get("href") or "")
+        self.meta_robots = _clean(", ".join(robots), MAX_META_ROBOTS) or None
+        self.base = _resolved_base(base, fetch_url)
+        addresses = (rules.address(href, self.base) for href in canonical if href.strip())
+        self.canonical = next(filter(None, addresses), None)
+
+    def _title(self, node: LexborNode) -> None:
+        # A <title> in an <svg> is the name of the picture.
+        if self.title is None and (node.parent is None or node.parent.tag != "svg"):
+            self.title = _clean(node.text(), MAX_TITLE) or None
+
+    def _meta(self, attributes: dict[str, str | None], robots: list[str]) -> None:
+        name = (attributes.get("name") or "").strip().lower()
+        content = attributes.get("content")
+        if name == "description":
+            self.description = self.description or _clean(content, MAX_DESCRIPTION) or None
+        elif name == "robots":
+            directives = _clean(content, MAX_META_ROBOTS).lower()
+            if directives and len(robots) < MAX_META_ROBOTS and directives not in robots:
+                robots.append(directives)
+        elif self.language is None:
+            pragma = (attributes.get("http-equiv") or "").strip().lower()
+            if pragma == "content-language":
+                self.language = _clean(content, MAX_LANGUAGE) or None
+
+
+def _resolved_base(href: str | None, fetch_url: str) -> str:
+    """Return the base URL; HTML Standard 4.2.3: one that cannot be used is as if absent."""
+    # A base of megabytes would be joined to every link.
+    if href is None or len(href) > MAX_URL_LENGTH:
+        return fetch_url
+    try:
+        base = join_url(fetch_url, href)
+    except ValueError:
+        return fetch_url
+    return fetch_url if base.startswith(("data:", "javascript:")) else base
+
+
+def _anchors(
+    tree: LexborHTMLParser, base: str, identity: str, rules: UrlRules
+) -> tuple[dict[int, OutLink], bool]:
+    """Return the first `<a href>` for each target page, and whether there were too many."""
+    links: dict[int, OutLink] = {}
+    hrefs: set[str] = set()
+    sections = _Sections()
+    for node in tree.css("a[href]"):
+        attributes = node.attributes
+        href = attributes["href"]
+        if not href or href in hrefs or "download" in attributes:
+            continue
+        hrefs.add(href)
+        address = rules.address(href, base)
+        if address is None or address.identity == identity or address.page_id in links:
+            continue
+        if len(links) == MAX_LINKS:
+            return links, True
+        links[address.page_id] = OutLink(
+            address,
+            LinkKind.ANCHOR,
+            _anchor_text(node),
+            _rel(attributes.get("rel")),
+            sections.position(node),
+        )
+    return links, False
+
+
+class _Sections:
+    """The nearest section around a node; every ancestor is looked at once for the whole page."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Position] = {}
+
+    def position(self, node: LexborNode) -> Position:
+        """Return where in the document a node stands."""
+        passed: list[int] = []
+        found = Position.BODY
+        ancestor = node.parent
+        while ancestor is not None:
+            key = ancestor.mem_id
+            known = self._known.get(key)
+            if known is None:
+                passed.append(key)
+                known = _section(ancestor)
+            if known is not None:
+                found = known
+                break
+            ancestor = ancestor.parent
+        self._known.update(dict.fromkeys(passed, found))
+        return found
+
+
+def _section(node: LexborNode) -> Position | None:
+    """Return the section an element is by its role, else by its tag."""
+    role = node.attributes.get("role")
+    if role and (position := _SECTION_ROLES.get(role.strip().lower())) is not None:
+        return position
+    return _SECTION_TAGS.get(node.tag or "")
+
+
+def _anchor_text(link: LexborNode) -> str:
+    """Return a link's visible text, or its pictures' alternative texts if it has none."""
+    child = link.first_child
+    if child is None:
+        return ""
+    if child.next is None and child.tag == _TEXT_TAG:  # most links
+        return _clean(child.text_content, MAX_ANCHOR)
+    pictures: list[str] = []
+    return _clean("".join(_words(link, pictures)), MAX_ANCHOR) or _clean(
+        " ".join(pictures), MAX_ANCHOR
+    )
+
+
+def _words(link: LexborNode, pictures: list[str]) -> Iterable[str]:
+    """Yield the texts inside a link, with a blank between those of different blocks."""
+    apart = unseen = False
+    before: str | None = "a"
+    length = 0
+    for node in _first(link.traverse(include_text=True), MAX_ANCHOR_NODES):
+        tag = node.tag
+        if tag == _TEXT_TAG:
+            if unseen:  # the only child of a script or the like, right after it
+                unseen = False
+                continue
+            parent = node.parent.tag if node.parent else None
+            if apart or (parent != before and not {parent, before} <= _INLINE):
+                yield " "
+            apart, before = False, parent
+            text = node.text_content or ""
+            yield text
+            length += len(text)
+            if length > _RAW_EXCESS * MAX_ANCHOR:
+                return
+        else:
+            unseen = tag in _UNSEEN
+            apart = apart or tag not in _INLINE
+            if tag == "img" and (alt := node.attributes.get("alt")):
+                pictures.append(alt)
+
+
+def _first(nodes: Iterator[LexborNode], count: int) -> Iterator[LexborNode]:
+    for node, _ in zip(nodes, range(count), strict=False):
+        yield node
+
+
+def _visible_text(tree: LexborHTMLParser) -> str:
+    """Return the body's text without what a reader never sees; takes it out of the tree."""
+    body = tree.body
+    if body is None:  # a frameset
+        return ""
+    for node in body.css(_UNSEEN_SELECTOR):
+        node.decompose()
+    return body.text()
+
+
+def _hash(text: str) -> str:
+    # All white space goes: indentation, and where a text is cut into elements, is not content.
+    return blake2b("".join(text.split()).encode("utf-8", "replace"), digest_size=16).hexdigest()

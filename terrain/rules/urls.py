@@ -1,0 +1,275 @@
+"""URLs: what a link means to a browser, the identity of the page it names, where to ask for it.
+
+The *identity* tells pages apart and is never asked for; the *fetch URL* is asked for and tells
+nothing apart. References: WHATWG URL (https://url.spec.whatwg.org), RFC 3986 section 6.2.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from ada_url import join_url, normalize_url
+
+from terrain.rules.hosts import identity_host
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_URL_LENGTH = 8192
+"""Longest identity or fetch URL, in characters; a longer one is no page.
+
+RFC 9110 4.1 asks servers for 8000 octets, and most refuse more than 8 KiB. The fragment and the
+userinfo do not count: they are dropped first.
+"""
+
+DEFAULT_TRACKING_PARAMETERS: tuple[str, ...] = (
+    "utm_*",
+    "fbclid",
+    "gclid",
+    "mc_eid",
+    "ref",
+    "source",
+)
+"""Query parameters that say where a visitor came from, not which page is meant."""
+
+_CACHED_URLS = 16_384
+"""Entries in each cache over URLs: some hundred pages' worth of links."""
+
+_CACHED_LENGTH = 1024
+"""A longer href is worked out anew each time, so that the caches are bounded in bytes too."""
+
+_WEB = ("https://", "http://")
+"""An href with such a start means the same whatever the base is (WHATWG URL 4.4, scheme state)."""
+
+_SERIALISED = re.compile(
+    r"(?P<scheme>https?)://"
+    r"(?:[^/@]*@)?"  # userinfo
+    r"(?P<host>\[[^\]]*\]|[^/:]+)"
+    r"(?::(?P<port>[0-9]+))?"
+    r"(?P<path>/[^?#]*)"
+    r"(?:\?(?P<query>[^#]*))?"
+)
+"""The parts of an http(s) URL as the parser serialises it; the fragment is left over.
+
+In that form the path is never empty, the userinfo has no `@` or `/`, the host no delimiter.
+"""
+
+_ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
+"""A percent-escape, or a percent sign that begins none."""
+
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+"""RFC 3986 2.3: characters that mean the same escaped and plain."""
+
+
+def _spellings(byte: int) -> set[str]:
+    """Give every way to write the escape of a byte."""
+    upper, lower = f"%{byte:02X}", f"%{byte:02x}"
+    return {upper, lower, upper[:2] + lower[2], lower[:2] + upper[2]}
+
+
+_NORMAL_ESCAPES = {
+    spelling: chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}"
+    for byte in range(256)
+    for spelling in _spellings(byte)
+} | {"%": "%25"}
+"""What each match of `_ESCAPE` becomes.
+
+A lone `%` is escaped, as it is what a server reads. Left alone it could form a new escape with what
+is decoded behind it (`%%34%31` would turn into `%41`, and that into `A` the next time).
+"""
+
+_PAGE_HASH = blake2b(digest_size=12, person=b"terrain.page")
+"""Copied for each page: quicker than to set the parameters each time."""
+
+_HOST_HASH = blake2b(digest_size=8, person=b"terrain.host")
+"""The same for hosts; another person, so that a host and a page never share an id by text."""
+
+
+class InvalidUrl(ValueError):  # noqa: N818 - the adjective says it, as in http.client.InvalidURL
+    """The text is not an http(s) page address that a browser would accept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A page's address: which page it is, and where to ask for it."""
+
+    identity: str
+    """The normalised URL; ASCII, https, at most `MAX_URL_LENGTH` characters."""
+    fetch_url: str
+    """The address as found: absolute, without userinfo and fragment, otherwise untouched."""
+    host: str
+    """The identity's host: lowercase ASCII, no `www.`, no port, IPv6 in brackets.
+
+    The key for clock, budget and suspension.
+    """
+    page_id: int
+    """63-bit hash of the identity."""
+    check: int
+    """31-bit second hash, to notice two identities with one id without reading URLs."""
+
+
+def page_key(identity: str) -> tuple[int, int]:
+    """Give `page_id` (63 bit) and `check` (31 bit) of an identity.
+
+    blake2b with a 12-byte digest and the person `terrain.page`, over the identity in UTF-8; the
+    digest's first 8 bytes and its last 4, each big-endian without the lowest bit.
+    """
+    state = _PAGE_HASH.copy()
+    state.update(identity.encode())
+    value = int.from_bytes(state.digest(), "big")
+    return value >> 33, (value & 0xFFFF_FFFF) >> 1
+
+
+def page_id(identity: str) -> int:
+    """Give the 63-bit id of a page from its identity."""
+    return page_key(identity)[0]
+
+
+def host_id(host: str) -> int:
+    """Give the 63-bit id of an identity host.
+
+    blake2b with an 8-byte digest and the person `terrain.host`, big-endian without the lowest bit.
+    """
+    state = _HOST_HASH.copy()
+    state.update(host.encode())
+    return int.from_bytes(state.digest(), "big") >> 1
+
+
+def robots_origin(fetch_url: str) -> str:
+    """Give scheme, host and port of a fetch URL: what a robots.txt holds for (RFC 9309 2.3)."""
+    return fetch_url[: fetch_url.index("/", len("https://"))]
+
+
+class UrlRules:
+    """How URLs become addresses, under one configuration.
+
+    A tracking parameter is a name, compared with its case as servers do, or the start of one and
+    `*`. Raises ValueError for a name that no query can contain.
+    """
+
+    def __init__(
+        self,
+        tracking_parameters: Iterable[str] = DEFAULT_TRACKING_PARAMETERS,
+        *,
+        allow_http: bool = False,
+    ) -> None:
+        names = [_parameter_name(text) for text in tracking_parameters]
+        self._tracking_names = frozenset(name for name in names if not name.endswith("*"))
+        self._tracking_starts = tuple(name[:-1] for name in names if name.endswith("*"))
+        self._allow_http = allow_http
+        self._from_href = lru_cache(maxsize=_CACHED_URLS)(self._parse_absolute)
+        self._from_url = lru_cache(maxsize=_CACHED_URLS)(self._address_of)
+
+    def address(self, href: str, base: str | None = None) -> Address | None:
+        """Give the address that an href means on a page with that base URL.
+
+        None when it is not an http(s) page address that a browser would accept. Never raises.
+        """
+        if base is None or href.startswith(_WEB):
+            if len(href) <= _CACHED_LENGTH:
+                return self._from_href(href)
+            return self._parse_absolute(href)
+        return self._parsed(href, base)
+
+    def identity(self, url: str) -> str:
+        """Give the identity of an absolute URL; raises InvalidUrl, which does not repeat it.
+
+        (A URL that is refused may hold a password.)
+        """
+        address = self.address(url)
+        if address is None:
+            raise InvalidUrl("not an http(s) page address that a browser would accept")
+        return address.identity
+
+    def _parse_absolute(self, href: str) -> Address | None:
+        return self._parsed(href, None)
+
+    def _parsed(self, href: str, base: str | None) -> Address | None:
+        url = _serialised(href, base)
+        if url is None:
+            return None
+        url = url.partition("#")[0]
+        return self._from_url(url) if len(url) <= _CACHED_LENGTH else self._address_of(url)
+
+    def _address_of(self, url: str) -> Address | None:
+        """Work out the address of a URL in the parser's own form."""
+        parts = _SERIALISED.match(url)
+        if parts is None:
+            return None
+        scheme, found_host, port, path, query = parts.groups()
+        host = identity_host(found_host)
+        if host is None:
+            return None
+        if not self._allow_http:
+            scheme = "https"
+        # The parser drops :443 behind https; what was http before must lose it here.
+        https_port = f":{port}" if port and port != "443" else ""
+        fetch_port = f":{port}" if port and scheme == "http" else https_port
+        fetch_url = f"{scheme}://{found_host}{fetch_port}{url[parts.start('path') :]}"
+        identity = f"https://{host}{https_port}{_identity_path(path)}{self._identity_query(query)}"
+        if len(fetch_url) > MAX_URL_LENGTH or len(identity) > MAX_URL_LENGTH:
+            return None
+        return Address(identity, fetch_url, host, *page_key(identity))
+
+    def _identity_query(self, query: str | None) -> str:
+        """Drop tracking and empty parameters, sort the others by name; with its `?` unless empty.
+
+        `a` and `a=`, `+` and `%20` stay apart, and `;` separates nothing: servers differ there.
+        """
+        if not query:
+            return ""
+        parameters = []
+        for parameter in _normal_escapes(query).split("&"):
+            name = parameter.partition("=")[0]
+            if parameter and not self._is_tracking(name):
+                parameters.append((name, parameter))
+        if not parameters:
+            return ""
+        parameters.sort(key=itemgetter(0))
+        return "?" + "&".join([parameter for _, parameter in parameters])
+
+    def _is_tracking(self, name: str) -> bool:
+        return name in self._tracking_names or name.startswith(self._tracking_starts)
+
+
+def _serialised(href: str, base: str | None) -> str | None:
+    """Parse as a browser does; None for what it rejects."""
+    try:
+        return normalize_url(href) if base is None else join_url(base, href)
+    except ValueError:
+        # Lone surrogates have no UTF-8. Browsers put U+FFFD in their place before they parse.
+        scalar_values = href.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return None if scalar_values == href else _serialised(scalar_values, base)
+
+
+def _normal_escapes(text: str) -> str:
+    """Decode needless percent-escapes, uppercase the others."""
+    if "%" not in text:
+        return text
+    return _ESCAPE.sub(lambda escape: _NORMAL_ESCAPES[escape.group()], text)
+
+
+def _identity_path(path: str) -> str:
+    """Normalise escapes, drop trailing slashes; the parser has removed the dot segments.
+
+    It takes `%2e` for a dot there, so decoding makes no new ones. All trailing slashes go, because
+    to drop one of two would not be idempotent; empty segments elsewhere stay.
+    """
+    return _normal_escapes(path).rstrip("/") or "/"
+
+
+def _parameter_name(text: str) -> str:
+    """Spell a tracking parameter as it stands in a normalised query, with its `*` if it has one."""
+    name = text.removesuffix("*")
+    if not text or text.split() != [text] or any(character in name for character in "*&=#"):
+        raise ValueError(
+            f"{text!r} is not the name of a query parameter; '*' may stand at its end, "
+            "'&', '=', '#' and white space nowhere"
+        )
+    query = normalize_url(f"https://localhost/?{name}").partition("?")[2]
+    return _normal_escapes(query) + text[len(name) :]

@@ -1,0 +1,1 @@
+"""What stands between spider and engine."""

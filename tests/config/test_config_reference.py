@@ -1,0 +1,59 @@
+"""docs/configuration.md says what the sections say, and the design's keys are all there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from terrain.config import Config
+from terrain.config.keys import fields_by_key
+from terrain.config.wording import item_shape, model_of
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "docs/configuration.md"
+
+# The contract, key by key: a key that is added or renamed must be added here on purpose.
+KEYS = {
+    "crawler": "max-depth max-concurrent-pages-open minimum-time-on-page max-domain-requests "
+    "max-subdomains-per-root max-outbound-links head-probe max-body-bytes",
+    "retry": "attempts delay timeout timeout-step connect-timeout",
+    "robots": "mode unreachable",
+    "user-agent": "crawler-name crawler-version contact-url contact-email",
+    "output": "database-path database-url summary-path metrics-path prometheus-path",
+    "urls": "tracking-parameters",
+    "network": "ca-file allow-http allow-private resolve",
+    "quality": "domain seeds max-depth own minimum-time-on-page max-concurrent",
+    "blacklist": "domain",
+    "stub": "domain",
+}
+
+
+def test_the_reference_is_not_stale():
+    check = subprocess.run(
+        [sys.executable, ROOT / "scripts/write_config_reference.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (check.returncode, check.stdout) == (0, ""), check.stdout + check.stderr
+
+
+def test_the_keys_are_those_of_the_contract():
+    sections = {
+        key: model_of(shape) or model_of(item_shape(shape))
+        for key, (_, shape) in fields_by_key(Config).items()
+    }
+    assert {key: " ".join(fields_by_key(model)) for key, model in sections.items()} == KEYS
+
+
+def test_every_key_has_its_row_with_range_default_and_sentence():
+    rows = dict(re.findall(r"^\| `([a-z.-]+)` \| (.+) \|$", REFERENCE.read_text(), re.MULTILINE))
+    for section, keys in KEYS.items():
+        prefix = "" if section in {"quality", "blacklist", "stub"} else f"{section}."
+        for key in keys.split():
+            allowed, default, sentence = rows[prefix + key].split(" | ")
+            assert allowed
+            assert default
+            assert sentence.endswith(".")

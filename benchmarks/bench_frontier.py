@@ -92,7 +92,7 @@ class Books:
     def done(self, lease: Lease, now: float) -> None:
         self.in_flight.remove(lease.host)
         self.ended[lease.host] = now
-        if len(self.ended) > 200_000:  # an end longer ago than any delay no longer matters
+        if len(self.ended) > 20_000:  # an end longer ago than any delay no longer matters
             recent = now - CRAWL_DELAY
             self.ended = {host: end for host, end in self.ended.items() if end > recent}
 

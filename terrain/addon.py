@@ -1,4 +1,4 @@
-"""All of terrain's wiring, in the order of the flow: a Scrapy project switches it on with ADDONS."""
+"""All of terrain's wiring, in the order of the flow; a project switches it on with ADDONS."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ SCRAPY_COMPONENTS_NOT_NEEDED: dict[str, tuple[str, ...]] = {
 
 
 class TerrainAddon:
-    """Sets what the crawl needs; what the user set (project, `-s`) wins where both mean the same."""
+    """Sets what the crawl needs; what the user set (`-s`) wins where both mean the same."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
@@ -146,7 +146,7 @@ class TerrainAddon:
         settings.set("CONCURRENT_ITEMS", 1, "cmdline")
         settings.set("DOWNLOAD_MAXSIZE", config.crawler.max_body_bytes, "addon")
         settings.set("DOWNLOAD_WARNSIZE", 0, "addon")
-        settings.set("DOWNLOAD_VERIFY_CERTIFICATES", True, "cmdline")
+        settings.set("DOWNLOAD_VERIFY_CERTIFICATES", True, "cmdline")  # noqa: FBT003 - Scrapy's API
         settings.set("USER_AGENT", config.user_agent.header, "cmdline")
         settings.set(
             "DEFAULT_REQUEST_HEADERS",

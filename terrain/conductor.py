@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from terrain.errors import StoreError
@@ -115,7 +116,7 @@ class Conductor:
             window = frozenset(frontier.hosts())
             self._then(store.hosts_outside(wanted_hosts, window, self._cursor), self._hosts_found)
         for host, reason in frontier.take_closed():
-            self._then(store.close_host(host, STATE_OF[reason]), lambda _, h=host: self._drain(h))
+            self._then(store.close_host(host, STATE_OF[reason]), partial(self._closed, host))
         for dropped in frontier.take_dropped():
             self._settle_dropped(dropped)
         returned = frontier.take_returned_tokens()
@@ -179,6 +180,9 @@ class Conductor:
                 dropped.entry.page_id, state, visited=dropped.follow_up, error_message=message
             ),
         )
+
+    def _closed(self, host: str, _: None) -> None:
+        self._drain(host)
 
     def _drain(self, host: str) -> None:
         """Give a closed host's waiting pages their state, chunk by chunk."""
@@ -313,14 +317,14 @@ class Conductor:
             self.store = None
 
     def abandon(self) -> None:
-        """Mark the run as interrupted and let go, if `close` has not run: loses nothing committed."""
+        """Mark the run as interrupted and let go, if `close` has not run."""
         if self.store is not None and self.error is None:
             self.store.abandon_run()
             self.store.close()
             self.store = None
 
     def now(self) -> float:
-        """Monotonic time, the frontier's; the gate gets the wall clock that robots.txt is kept by."""
+        """Monotonic time, the frontier's; the gate gets the wall clock robots.txt is kept by."""
         self.gate.now = time.time()
         return time.monotonic()
 

@@ -18,7 +18,7 @@ LinkItem = OutLink
 
 
 def _links_for_feeds(links: Sequence[LinkItem]) -> list[dict[str, Any]]:
-    """Render links with the words the database uses, and ids as strings (JSON numbers are small)."""
+    """Render links in the database's words, and ids as strings: JSON numbers are small."""
     return [
         {
             "url": link.address.identity,

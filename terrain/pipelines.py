@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class StorePipeline:
-    """Hands each page to the store and waits for the commit, so that Scrapy's back-pressure holds."""
+    """Hands each page to the store and waits for the commit: Scrapy's back-pressure holds."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler

@@ -36,7 +36,7 @@ class ExchangeMiddleware:
         self._ended(request)
         return response
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
+    def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy's signature
         """There will be no answer."""
         self._ended(request)
 

@@ -29,7 +29,7 @@ class ProbeMiddleware:
             return response
         return self._get(request)
 
-    def process_exception(self, request: Request, exception: Exception) -> Request | None:
+    def process_exception(self, request: Request, exception: Exception) -> Request | None:  # noqa: ARG002 - Scrapy's signature
         """No answer to HEAD: some servers are like that."""
         errand = errand_of(request)
         if errand is None or errand.kind is not ErrandKind.HEAD:

@@ -49,7 +49,7 @@ class RobotsMiddleware:
         self._answered(errand, response.status, response.body)
         raise RobotsDone
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
+    def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy's signature
         """No answer: what that means is the configuration's to say."""
         errand = errand_of(request)
         if errand is not None and errand.kind is ErrandKind.ROBOTS:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from terrain.config import Config
 
 
-class PrivateAddress(OSError):
+class PrivateAddress(OSError):  # noqa: N818 - it names what was found
     """An address that is loopback, private, link-local or reserved."""
 
 

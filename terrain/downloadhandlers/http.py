@@ -5,7 +5,6 @@ Scrapy's class is experimental; tests/downloadhandlers holds the parts used here
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -73,7 +72,9 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
 
     @asynccontextmanager
     async def _make_request(
-        self, request: Request, timeout: float
+        self,
+        request: Request,
+        timeout: float,  # noqa: ASYNC109 - Scrapy's signature
     ) -> AsyncIterator[_ClientResponse]:
         url = yarl.URL(request.url, encoded=True)
         try:
@@ -86,7 +87,7 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
                 allow_redirects=False,
             ) as response:
                 yield response  # type: ignore[misc]
-        except (TimeoutError, asyncio.TimeoutError) as error:
+        except TimeoutError as error:
             raise DownloadTimeoutError(f"no whole answer within {timeout:g} s") from error
         except PrivateAddress as error:
             raise PrivateAddressError(str(error)) from error

@@ -62,6 +62,7 @@ _TEXT_TAG: Final = "-text"
 _UNSEEN: Final = frozenset({"script", "style", "iframe", "noembed", "noframes"})
 _UNSEEN_SELECTOR: Final = "script,style,noscript,template,iframe,noembed,noframes"
 _INLINE: Final = frozenset(name.decode() for name in INLINE)
+_WITHIN_A_WORD: Final = _INLINE | {"-comment"}
 _SECTION_TAGS: Final = {
     position.word: position for position in Position if position is not Position.BODY
 }
@@ -326,7 +327,7 @@ def _words(link: LexborNode, pictures: list[str]) -> Iterable[str]:
                 return
         else:
             unseen = tag in _UNSEEN
-            apart = apart or tag not in _INLINE
+            apart = apart or tag not in _WITHIN_A_WORD
             if tag == "img" and (alt := node.attributes.get("alt")):
                 pictures.append(alt)
 

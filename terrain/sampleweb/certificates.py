@@ -83,8 +83,6 @@ class Certificates:
     def _load(self, leaf: trustme.LeafCert) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_alpn_protocols(["http/1.1"])
-        # a client that leaves at once would meet unread tickets and reset the connection
-        context.num_tickets = 0
         with leaf.private_key_and_cert_chain_pem.tempfile(dir=str(self._directory)) as path:
             context.load_cert_chain(path)
         return context

@@ -1,4 +1,4 @@
-"""The spider: one answer or failure in, one PageItem with its links out. No requests: links are data."""
+"""The spider: an answer or a failure in, a PageItem with its links out; links are data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
-from scrapy.http import Response
 
 from terrain.config import load_config
 from terrain.downloadermiddlewares.failures import kind_of
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from twisted.python.failure import Failure
 
     from terrain.config import Config
@@ -53,7 +53,7 @@ class TerrainSpider(Spider):
         try:
             if given is None:
                 raise ConfigError("name a configuration: -a config=config.toml")  # noqa: TRY301
-            config = load_config(given) if isinstance(given, (str, bytes)) else given
+            config = load_config(given) if isinstance(given, str) else given
         except ConfigError as error:
             # A user's mistake gets its lines and no traceback, also under `scrapy crawl`.
             for problem in error.problems:
@@ -68,10 +68,11 @@ class TerrainSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing: the seeds are in the frontier already."""
-        return
-        yield
+        seeds: tuple[Any, ...] = ()
+        for seed in seeds:
+            yield seed
 
-    def parse(self, response: Response) -> Iterator[PageItem]:  # type: ignore[override]
+    def parse(self, response: Response) -> Iterator[PageItem]:
         """Make the item of an answer."""
         errand = errand_of_answer(response)
         if errand is None or errand.entry is None:
@@ -98,7 +99,7 @@ class TerrainSpider(Spider):
         if verdict is None:
             # It did not pass the retry rules: something on the way refused it for good.
             last = RetryPolicy(attempts=0)
-            error = failure.value
+            error = failure.value or RuntimeError("no reason given")
             judged = verdict_for_failure(
                 kind_of(error), _detail(error), attempt=0, now=0.0, policy=last
             )
@@ -173,7 +174,7 @@ class TerrainSpider(Spider):
         item.bytes = len(response.body)
         item.last_modified = _header(response, "Last-Modified")
         item.etag = _header(response, "ETag")
-        if self.config.robots.mode == RobotsMode.REPORT:
+        if RobotsMode(self.config.robots.mode) is RobotsMode.REPORT:
             denial = scheduler_of(self.crawler).conductor.gate.denial(errand.address.fetch_url)
             item.error_message = item.error_message or denial
 

@@ -123,6 +123,14 @@ class SupplyContract:
         (want,) = rig.frontier.wants(10)
         assert set(want.held) == {1, 2}
 
+    def test_held_names_what_waits_or_is_not_committed(self, rig):
+        assert rig.frontier.held("a.test") == ()
+        rig.offer("a.test", page(1), page(2))
+        lease = rig.must_lease()
+        assert set(rig.frontier.held("a.test")) == {1, 2}
+        rig.complete(lease)
+        assert rig.frontier.held("a.test") == (2,)
+
     def test_the_window_holds_no_more_than_its_size(self, make_rig):
         rig = make_rig(entries_per_host=4)
         rig.offer("a.test", *(page(n) for n in range(1, 100)))

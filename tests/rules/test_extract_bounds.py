@@ -199,7 +199,7 @@ class TestOutline:
             b"<meta name=robots content=noindex><base href=/b/><link rel=canonical href=c>"
             b"<link rel=stylesheet href=s></head><body class=x><header><a href=home>Home</a>"
             b"<nav><a href=1 rel=nofollow>One</a><a href=2><img alt=Two></a></nav></header>"
-            b"<main><p>Text with <b>bold</b>, 1 < 2.<a href=3><h3>Three</h3><p>more</p></a>"
+            b"<main><p>Text with <b>bold</b>, 1 < 2.</p><a href=3><h3>Three</h3><p>more</p></a>"
             b"<a href=4 download>no</a></main><template><a href=no>no</a></template>"
             b"<noscript>unseen <a href=5>Five</a></noscript><textarea>t <a href=no></textarea>"
         )

@@ -289,10 +289,10 @@ class Conductor:
             return False
         return not self.frontier.idle or self._underway > 0 or bool(self._draining)
 
-    async def close(self, *, completed: bool, metrics: str | None = None) -> None:
-        """Give everything back, settle the run and close the store."""
+    async def close(self, *, completed: bool, metrics: str | None = None) -> bool:
+        """Give everything back, settle the run and close the store; tell if it is complete."""
         if self.store is None or self.run is None:
-            return
+            return False
         self._closing = True
         store = self.store
         self.frontier.close(self.now())
@@ -300,18 +300,19 @@ class Conductor:
         loop = asyncio.get_running_loop()
         finished = self.run.finished
 
-        def settle() -> None:
+        def settle() -> bool:
             returned = self.frontier.take_returned_tokens()
             if returned:
                 store.give_back(returned).result()
-            if not finished:
-                store.close_run(completed=completed, metrics=metrics)
+            return finished or store.close_run(completed=completed, metrics=metrics)
 
         try:
-            if self.error is None:
-                await loop.run_in_executor(None, settle)
+            if self.error is not None:
+                return False
+            return await loop.run_in_executor(None, settle)
         except StoreError as error:
             self.error = error
+            return False
         finally:
             await loop.run_in_executor(None, store.close)
             self.store = None

@@ -137,9 +137,8 @@ class TerrainScheduler(BaseScheduler):
         return deferred_from_coro(self._close(completed=completed))
 
     async def _close(self, *, completed: bool) -> None:
-        await self.conductor.close(completed=completed)
+        self.completed = await self.conductor.close(completed=completed)
         self.error = self.error or self.conductor.error
-        self.completed = completed and self.error is None
 
     def abandon(self) -> None:
         """A stop that could not wait left the store open: mark the run and let go."""

@@ -60,9 +60,14 @@ class Answer:
     @property
     def is_whole(self) -> bool:
         """Whether the client gets everything that the head promises."""
-        return self.ending == "keep" or (
-            self.ending == "close" and self.framing in {"close", "raw"} and self.sent is None
-        )
+        truthful = self.sent is None and not self.length_error
+        told = self.ending == "close" and self.framing in {"close", "raw"}
+        return truthful and (self.ending == "keep" or told)
+
+    @property
+    def has_body(self) -> bool:
+        """Whether its status allows a body (RFC 9110, 6.4.1)."""
+        return self.status is None or not (self.status < 200 or self.status in {204, 304})
 
     def head(self) -> bytes:
         """Return the status line and headers, with the empty line after them."""
@@ -70,9 +75,9 @@ class Answer:
             return b""
         lines = [f"HTTP/1.1 {self.status} {_reason(self.status)}"]
         lines += [f"{name}: {value}" for name, value in self.headers]
-        if self.framing == "chunked":
+        if self.framing == "chunked" and self.has_body:
             lines.append("Transfer-Encoding: chunked")
-        elif self.framing == "length" and self.status not in {204, 304}:
+        elif self.framing == "length" and self.has_body:
             lines.append(f"Content-Length: {max(len(self.body) + self.length_error, 0)}")
         elif self.framing == "close":
             lines.append("Connection: close")
@@ -80,6 +85,8 @@ class Answer:
 
     def body_parts(self) -> Iterator[bytes]:
         """Yield the body as it goes over the wire."""
+        if not self.has_body:
+            return iter(())
         whole = self.body if isinstance(self.body, Stream) else (self.body,)
         parts = in_chunks(whole) if self.framing == "chunked" else iter(whole)
         return parts if self.sent is None else shortened(parts, self.sent)

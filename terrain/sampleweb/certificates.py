@@ -48,7 +48,8 @@ class Certificates:
         """Return the context that a listener starts every handshake with.
 
         Clients name no IP address in their hello, so its own certificate is good for all of
-        `addresses`. `choose` is told the name asked for, if any, and may give another context.
+        `addresses`. `choose` is told the name asked for, if any, and may give another context,
+        or refuse with a ValueError.
         """
         names = frozenset(_bare(address) for address in addresses).union(LOCAL_NAMES)
         context = self._nameless.get(names)

@@ -160,9 +160,8 @@ class Connection(asyncio.Protocol):
             self._send(
                 answer.head() + (b"" if head_only else b"".join(answer.body_parts())), answer
             )
-            self._finish("done")
-            if not self._keep_alive:
-                self._transport.close()
+            self._finish("done" if answer.is_whole else "cut")
+            self._end_connection(answer)
         else:
             self._task = self._loop.create_task(self._play(answer, head_only=head_only))
 

@@ -18,6 +18,7 @@ from terrain.sampleweb.behaviours import (
     Slow,
     WrongLength,
 )
+from terrain.sampleweb.pages import Reset
 from terrain.sampleweb.web import NOT_FOUND, Host, Latency, Web
 
 _WRAPPERS = (Slow, Drip, HalfBody, WrongLength, Framed, Gzipped, GiantHeader)
@@ -53,6 +54,9 @@ class Responder:
     def _behaviour(self, host: Host, asked: Asked, scheme: str) -> Behaviour:
         if host is _NOWHERE:
             return NOT_FOUND
+        if host.listener in {"refuse", "reset", "silent"}:
+            # asked through the shared port, perhaps on a connection from before it was so
+            return Reset()
         if host.limit is not None:
             self._requests[asked.host] += 1
             if self._requests[asked.host] > host.limit.requests:

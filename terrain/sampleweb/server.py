@@ -2,6 +2,7 @@
 
 import ssl
 import time
+from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -40,25 +41,25 @@ class Server(Office):
         self._web = web
 
     async def __aenter__(self) -> Self:
-        self._log = LogWriter(self.log_file)
-        try:
+        async with AsyncExitStack() as stack:
+            self._log = LogWriter(self.log_file)
+            stack.callback(self._log.close)
             self._shared = Port(self._wanted_port)
+            stack.push_async_callback(self._shared.release)
+            stack.push_async_callback(self._release_own_ports)
             self.load(self._web)
             self._shared.open("shared", self)
-        except BaseException:
-            await self._release()
-            raise
+            self._open = stack.pop_all()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        await self._release()
+        await self._open.aclose()
 
-    async def _release(self) -> None:
-        for port in (*self._own_ports.values(), *filter(None, [getattr(self, "_shared", None)])):
+    async def _release_own_ports(self) -> None:
+        for port in self._own_ports.values():
             await port.release()
-        self._log.close()
 
     @property
     def port(self) -> int:
@@ -121,4 +122,7 @@ class Server(Office):
         name = name.lower()
         self._names[tls] = name
         self.contact(name, "hello")
-        return self._certificates.context(name, self._responder.host(name).certificate)
+        host = self._responder.host(name)
+        if host.listener not in {"shared", "own"}:
+            raise ValueError("this host has no TLS, at whichever port it is looked for")
+        return self._certificates.context(name, host.certificate)

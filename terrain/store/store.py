@@ -1,5 +1,6 @@
 """The store: the terrain in a database, as the crawl uses it."""
 
+import logging
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -25,6 +26,8 @@ from terrain.store.writer import Writer
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
@@ -131,15 +134,22 @@ class Store:
         """Work out `page_depths` for what the run has seen so far."""
         return self._do(self._settle)
 
-    def close_run(self, *, completed: bool, metrics: str | None = None) -> None:
-        """Drain closed hosts, settle the depths, write the end. Blocks until it is committed."""
+    def close_run(self, *, completed: bool, metrics: str | None = None) -> bool:
+        """Drain closed hosts, settle the depths, write the end. Blocks until it is committed.
+
+        Returns whether the run is complete: never while a page waits, whatever the caller thinks.
+        """
         run = self._run_id
         self._drain_closed_hosts()
+        if completed and self._do(runs.has_frontier).result():
+            logger.error("run %d was to be completed, but pages still wait in its frontier", run)
+            completed = False
         self.settle().result()
         status = runs.COMPLETED if completed else runs.INTERRUPTED
         if completed:
             self._do(runs.build_reverse_index).result()
         self._do(lambda c: runs.end_run(c, run, status, metrics, self._now())).result()
+        return completed
 
     def abandon_run(self) -> None:
         """Mark the run as interrupted and nothing else: for a stop that cannot wait."""

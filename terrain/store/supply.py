@@ -153,7 +153,8 @@ class Supply:
         not_before = None if row.asked_at is None else row.asked_at / 1000
         found: list[WaitingPage] = []
         more = False
-        if closed is None and pages > 0:
+        if closed is None:
+            # Also when only tokens are wanted: `more` must be true whenever more is there.
             found, more = self._pages(connection, row, held, pages)
         granted = 0
         left = max(0, self._hosts.policy.budget - row.requests)

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.sampleweb.webclient import Client
 
 from terrain.sampleweb.process import ServedWeb
 from terrain.sampleweb.web import Web
+from tests.sampleweb.webclient import Client
 
 
 @pytest.fixture(scope="module")

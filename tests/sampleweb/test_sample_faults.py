@@ -22,7 +22,7 @@ from terrain.sampleweb.pages import (
     Reset,
     Status,
 )
-from terrain.sampleweb.web import Host
+from terrain.sampleweb.web import Host, Listener
 from tests.sampleweb.webclient import PATIENCE, Client, ask, read_all, request
 
 PAGE = Html("Fault", size=1_000)
@@ -114,7 +114,10 @@ def test_a_stalled_body_waits_for_the_client_to_give_up(client: Client) -> None:
     assert says_nothing(sock)
     sock.close()
     records = client.log_when(lambda records: len(records) == 2)
-    assert [(record.target, record.outcome) for record in records] == [("/", "left"), ("/ok", "done")]
+    assert [(record.target, record.outcome) for record in records] == [
+        ("/", "left"),
+        ("/ok", "done"),
+    ]
     assert records[0].end > records[1].end
 
 
@@ -208,7 +211,7 @@ def test_a_large_file_costs_nothing_until_it_is_read(client: Client) -> None:
     sock.sendall(request("a.test"))
     assert b"Content-Length: 1000000000000\r\n" in sock.recv(300)
     sock.close()
-    (record,) = client.log_when(len)
+    (record,) = client.log_when(lambda records: len(records) == 1)
     assert record.outcome == "left"
 
 
@@ -265,6 +268,24 @@ def test_a_host_may_refuse_connections_and_come_back_at_the_same_address(client:
     client.serve({"a.test": Host({"/": PAGE})})
     assert client.served.resolve["a.test"] == address
     assert client.get("a.test").status == 200
+
+
+@pytest.mark.parametrize("listener", ["refuse", "reset", "silent", "plain"])
+def test_a_host_that_turns_away_cannot_be_reached_through_the_shared_port_either(
+    client: Client, listener: Listener
+) -> None:
+    client.serve({"a.test": Host({"/": PAGE}), "b.test": Host({"/": PAGE})})
+    session = client.session("a.test")
+    assert ask(session).status == 200
+    client.serve({"a.test": Host({"/": PAGE}, listener=listener), "b.test": Host({"/": PAGE})})
+    if listener != "plain":
+        session.sock.sendall(request("a.test"))
+        assert was_reset(session.sock)
+    shared = client.reach("b.test")
+    context = ssl.create_default_context(cafile=str(client.served.ca_file))
+    with pytest.raises(ssl.SSLError):
+        context.wrap_socket(shared, server_hostname="a.test")
+    assert client.get("b.test").status == 200
 
 
 def test_a_host_may_know_no_tls(client: Client) -> None:

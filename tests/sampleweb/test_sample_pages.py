@@ -3,9 +3,8 @@
 import gzip
 
 import pytest
-from tests.sampleweb.webclient import Client, ask, read_all, request
 
-from terrain.sampleweb.behaviours import ByMethod, Flaky, Framed, Gzipped
+from terrain.sampleweb.behaviours import Behaviour, ByMethod, Flaky, Framed, Gzipped
 from terrain.sampleweb.pages import (
     BigBody,
     Endless,
@@ -17,9 +16,9 @@ from terrain.sampleweb.pages import (
     Status,
     ToHttps,
     Tree,
-    to,
 )
 from terrain.sampleweb.web import Host, Latency, Limit, Web
+from tests.sampleweb.webclient import Client, ask, read_all, request
 
 
 def test_each_host_has_its_own_certificate_and_its_own_pages(client: Client) -> None:
@@ -121,7 +120,13 @@ def test_an_answer_may_have_no_type(client: Client) -> None:
 
 
 def test_head_gets_the_same_head_and_no_body(client: Client) -> None:
-    pages = [Html("x"), NonHtml(size=10**9), BigBody(10**9), Redirect("/y"), GzipBomb(10**6)]
+    pages: list[Behaviour] = [
+        Html("x"),
+        NonHtml(size=10**9),
+        BigBody(10**9),
+        Redirect("/y"),
+        GzipBomb(10**6),
+    ]
     client.serve({"a.test": Host({f"/{n}": page for n, page in enumerate(pages)})})
     for number in range(len(pages)):
         raw = client.connect("a.test")

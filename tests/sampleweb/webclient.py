@@ -38,6 +38,8 @@ class Client:
         resolve = self.served.resolve
         address, port = resolve.get(host, resolve["*"]).split(":")
         sock = socket.create_connection((address, int(port)), timeout=PATIENCE)
+        # a request leaves when it is sent, not when the handshake before it has been confirmed
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._open.append(sock)
         return sock
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from terrain.sampleweb.log import max_in_flight
 from terrain.sampleweb.pages import Html, Link
 from terrain.sampleweb.process import ServedWeb
-from terrain.sampleweb.web import Host, Web
+from terrain.sampleweb.web import Host, Latency, Web
 from tests.blackbox.crawls import Database, crawl, write_config
 
 PAGES = 400
@@ -20,7 +20,7 @@ def test_every_page_of_a_large_own_host_is_read(
         f"/{n}": Html(f"Page {n}", links=tuple(Link(f"/{(n * 7 + k) % PAGES}") for k in range(8)))
         for n in range(PAGES)
     }
-    served = serve(Web({"a.test": Host(pages)}))
+    served = serve(Web({"a.test": Host(pages)}, latency=Latency(0.02)))
     own = {
         "domain": "a.test",
         "seeds": ["https://a.test/0"],

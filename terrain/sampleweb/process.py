@@ -137,7 +137,7 @@ class ServedWeb:
             process.stdout.close()
 
     def kill(self) -> None:
-        """End the process as a crash would: exchanges in flight are not logged."""
+        """End the process as a crash would: what is in flight, or was just then, is not logged."""
         self._process.kill()
         self._process.wait()
 

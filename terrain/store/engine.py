@@ -48,7 +48,6 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
         # The driver's own idea of when to begin a transaction stays out of the way.
         connection.isolation_level = None
         settings = {
-            "journal_mode": "WAL",
             # Safe against a kill at any instant; a power cut may lose the last commits, no more.
             "synchronous": "NORMAL",
             "cache_size": -CACHE_KIB,
@@ -69,6 +68,18 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
     return engine
 
 
+def use_wal(engine: Engine) -> None:
+    """Let readers and the writer work side by side. It is written into the file, so do it once.
+
+    Not at every connection: the file may turn out to be another program's, and then stays as it is.
+    """
+    if engine.dialect.name == "sqlite":
+        with engine.connect() as connection:
+            driver = connection.connection.dbapi_connection
+            assert driver is not None
+            driver.execute("PRAGMA journal_mode = WAL")
+
+
 def _quoted(path: str) -> str:
     """Quote the characters that mean something in a `file:` URI."""
     return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
@@ -79,10 +90,11 @@ def errors_in_our_words(url: URL) -> Iterator[None]:
     """Turn what the driver says about the file into one sentence with a remedy."""
     try:
         yield
-    except DBAPIError as error:
-        raise _translated(error.orig, url) or error from error
-    except sqlite3.Error as error:
-        raise _translated(error, url) or error from error
+    except (DBAPIError, sqlite3.Error) as error:
+        translated = _translated(error.orig if isinstance(error, DBAPIError) else error, url)
+        if translated is None:
+            raise
+        raise translated from error
 
 
 def _translated(error: BaseException | None, url: URL) -> StoreError | None:

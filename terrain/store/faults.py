@@ -32,12 +32,10 @@ class Faults:
         self._found: dict[int, PageRow] = {}
         self._lifted: dict[int, PageRow] = {}
         self._redirected: dict[int, PageRow] = {}
-        self.messages: dict[int, str | None] = {}
-        """Pages whose state changed by what was found elsewhere, with their new error message."""
 
     def start(self) -> None:
         """Begin a batch."""
-        self._found, self._lifted, self._redirected, self.messages = {}, {}, {}, {}
+        self._found, self._lifted, self._redirected = {}, {}, {}
 
     def redirected(self, row: PageRow) -> None:
         """This page was just read and redirects; its link is written."""
@@ -47,7 +45,7 @@ class Faults:
         """This page is itself at fault."""
         self._found[row.id] = row
         self._lifted.pop(row.id, None)
-        self.messages[row.id] = message or REASONS[Fault(row.fault)]
+        self._pages.messages[row.id] = message or REASONS[Fault(row.fault)]
 
     def lift(self, row: PageRow) -> None:
         """A shorter way makes this page good again."""
@@ -55,7 +53,7 @@ class Faults:
         self._pages.changed(row)
         self._found.pop(row.id, None)
         self._lifted[row.id] = row
-        self.messages[row.id] = None
+        self._pages.messages[row.id] = None
 
     def resolve(self, connection: Connection) -> None:
         """Work out the verdicts of all pages whose redirects lead to what changed."""
@@ -127,4 +125,4 @@ class Faults:
             return
         row.fault = fault
         self._pages.changed(row)
-        self.messages[row.id] = REASONS.get(fault)
+        self._pages.messages[row.id] = REASONS.get(fault)

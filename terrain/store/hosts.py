@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from sqlalchemy import Connection, Dialect, bindparam
 
@@ -16,7 +17,14 @@ from terrain.store.statements import Lookup, Prepared, update_by_key, upsert_int
 OPEN = "open"
 
 CACHED_HOSTS = 20_000
-"""Rows kept between batches. Two generations, so at most twice that."""
+"""Rows kept between operations. Two generations, so at most twice that."""
+
+CLOSED_BECAUSE = {
+    PageState.RATE_LIMITED: "host asked for a pause (429)",
+    PageState.REQUEST_LIMIT_HIT: "the host's request budget is spent",
+    PageState.SUBDOMAIN_LIMIT_HIT: "the root already has its number of subdomains",
+}
+"""What pages say that are not asked for because their host is closed."""
 
 _COLUMNS = (
     "run",
@@ -63,9 +71,12 @@ class Hosts:
     def __init__(self, policy: Policy, dialect: Dialect, run: int) -> None:
         self.policy = policy
         self.run = run
+        # Every row of the operation at hand, so that one host is one object however many there are:
+        # a hostile page may name more hosts than the cache has places.
+        self._rows: dict[int, HostRow] = {}
+        self._dirty: dict[int, HostRow] = {}
         self._young: dict[int, HostRow] = {}
         self._old: dict[int, HostRow] = {}
-        self._dirty: dict[int, HostRow] = {}
         columns = [host.c[column.name] for column in host.columns]
         self._lookup = Lookup(columns, host.c.id, dialect)
         self._insert = upsert_into(host, dialect)
@@ -77,10 +88,10 @@ class Hosts:
 
     def forget(self) -> None:
         """Drop everything cached: the transaction it belonged to was rolled back."""
-        self._young, self._old, self._dirty = {}, {}, {}
+        self._rows, self._dirty, self._young, self._old = {}, {}, {}, {}
 
     def load(self, connection: Connection, names: set[str], now: str) -> set[str]:
-        """Bring all these hosts into the cache, creating the ones not known yet.
+        """Bring all these hosts in, creating the ones not known yet.
 
         Returns the names refused because another host has their id.
         """
@@ -88,7 +99,7 @@ class Hosts:
         wanted = {host_id(name): name for name in names}
         missing = {key: name for key, name in wanted.items() if self._cached(key) is None}
         for values in self._lookup.rows(connection, missing):
-            self._keep(HostRow(*values))
+            self._rows[values[0]] = HostRow(*values)
         for key, name in missing.items():
             row = self._cached(key)
             if row is None:
@@ -109,7 +120,7 @@ class Hosts:
                     limited_at_request=None,
                     new=True,
                 )
-                self._keep(row)
+                self._rows[key] = row
         for name in names:
             found = self._cached(host_id(name))
             assert found is not None
@@ -123,8 +134,7 @@ class Hosts:
         """Return a known host by id."""
         row = self._cached(key)
         if row is None:
-            row = HostRow(*self._lookup.rows(connection, [key])[0])
-            self._keep(row)
+            row = self._rows[key] = HostRow(*self._lookup.rows(connection, [key])[0])
         self._meet(row, now)
         return row
 
@@ -153,9 +163,7 @@ class Hosts:
         row.admitted = 1
         self.changed(row)
         cap = self.policy.max_subdomains
-        if cap is None or row.name == row.root:
-            return None
-        if self.policy.host_rules.classify(row.name) is HostKind.QUALITY:
+        if cap is None or not takes_a_place(self.policy, row.name, row.root):
             return None
         found = self._root_lookup.all(connection, (row.root,))
         taken = found[0].subdomains if found and found[0].run == self.run else 0
@@ -166,7 +174,7 @@ class Hosts:
         return row.closed
 
     def flush(self, connection: Connection) -> None:
-        """Write what changed."""
+        """Write what changed; the operation is over, so its rows go to the cache."""
         new, old = [], []
         for row in self._dirty.values():
             values = (
@@ -187,6 +195,10 @@ class Hosts:
         self._insert.many(connection, new)
         self._update.many(connection, old)
         self._dirty = {}
+        if len(self._young) + len(self._rows) > CACHED_HOSTS:
+            self._old, self._young = self._young, {}
+        self._young.update(islice(self._rows.items(), CACHED_HOSTS))
+        self._rows = {}
 
     def _meet(self, row: HostRow, now: str) -> None:
         """Reset what belongs to a run when this run meets the host for the first time."""
@@ -201,13 +213,12 @@ class Hosts:
         self.changed(row)
 
     def _cached(self, key: int) -> HostRow | None:
-        row = self._young.get(key)
-        if row is None and (row := self._old.get(key)) is not None:
-            self._keep(row)
+        row = self._rows.get(key)
+        if row is None and (row := self._young.get(key) or self._old.get(key)) is not None:
+            self._rows[key] = row
         return row
 
-    def _keep(self, row: HostRow) -> None:
-        if len(self._young) >= CACHED_HOSTS and row.id not in self._young:
-            # Dirty rows are held by _dirty until they are written, so nothing is lost here.
-            self._old, self._young = self._young, {}
-        self._young[row.id] = row
+
+def takes_a_place(policy: Policy, name: str, root: str) -> bool:
+    """Tell whether a host counts as one of its root's subdomains."""
+    return name != root and policy.host_rules.classify(name) is not HostKind.QUALITY

@@ -94,8 +94,7 @@ class Linkage:
                 self._changed.append((*after, source, target))
         for target, before in known.items():
             if before[4] is None:
-                last_seen = read_before if read_before != self._run else self._run
-                self._changed.append((*before[:4], last_seen, before[5], source, target))
+                self._changed.append((*before[:4], read_before, before[5], source, target))
 
     def write(self, connection: Connection) -> None:
         """Write what `replace` collected."""

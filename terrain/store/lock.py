@@ -7,7 +7,7 @@ from typing import IO
 
 from sqlalchemy import URL
 
-from terrain.errors import DatabaseInUse, DatabaseUnwritable
+from terrain.errors import DatabaseInUse, DatabaseUnwritable, NotADatabase
 
 
 class CrawlLock:
@@ -23,17 +23,22 @@ class CrawlLock:
         self._file: IO[str] | None = None
         self._path: Path | None = None
         if url.get_backend_name() == "sqlite" and self._database not in {"", ":memory:"}:
-            self._path = Path(f"{self._database}.lock")
+            # Resolved: a database has one lock, by whatever name it is called.
+            self._path = Path(f"{Path(self._database).resolve()}.lock")
 
     def acquire(self) -> None:
         """Take the lock, or raise `DatabaseInUse` with the pid of its holder."""
         if self._path is None:
             return
+        if Path(self._database).is_dir():
+            raise NotADatabase(
+                f"{self._database}: is a directory; name a file in it as output.database-path"
+            )
         try:
             file = self._path.open("a+", encoding="ascii")
         except OSError as error:
             raise DatabaseUnwritable(
-                f"{self._path}: cannot be written ({error.strerror}); "
+                f"{self._database}: cannot be written ({error.strerror}: {self._path}); "
                 "check that the directory exists and its permissions"
             ) from error
         try:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 import terrain
 from terrain.errors import NewerSchema, NotADatabase
-from terrain.store.engine import APPLICATION_ID
+from terrain.store.engine import APPLICATION_ID, use_wal
 from terrain.store.views import refresh_views
 
 _PACKAGE = Path(terrain.__file__).parent
@@ -37,7 +37,7 @@ def alembic_config() -> AlembicConfig:
 
 
 def upgrade(engine: Engine, name: str) -> None:
-    """Bring the database to the newest schema, or refuse it; in one transaction."""
+    """Bring the database to the newest schema, in one transaction, or refuse it untouched."""
     config = alembic_config()
     script = ScriptDirectory.from_config(config)
     with engine.begin() as connection:
@@ -51,6 +51,8 @@ def upgrade(engine: Engine, name: str) -> None:
                     f"{name}: was written by a newer terrain (schema {current}); "
                     "upgrade terrain, or name another output.database-path"
                 ) from error
+    use_wal(engine)
+    with engine.begin() as connection:
         if current != script.get_current_head():
             # Alembic tells of every step; that is for a developer, not for a crawl's log.
             logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -58,7 +60,13 @@ def upgrade(engine: Engine, name: str) -> None:
             command.upgrade(config, "head")
         refresh_views(connection)
         if connection.dialect.name == "sqlite":
-            connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID}"))
+            _sign(connection)
+
+
+def _sign(connection: Connection) -> None:
+    """Write into the file whose it is, unless it says so already."""
+    if connection.scalar(text("PRAGMA application_id")) != APPLICATION_ID:
+        connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID}"))
 
 
 def _refuse_strangers(connection: Connection, name: str) -> None:

@@ -48,6 +48,8 @@ class Pages:
         self._rows: dict[int, PageRow] = {}
         self._dirty: dict[int, PageRow] = {}
         self._addresses: list[Values] = []
+        self.messages: dict[int, str | None] = {}
+        """Pages whose state was decided without asking, with the reason for their error message."""
         self._lookup = Lookup(list(page.columns), page.c.id, dialect)
         self._insert = insert_into(page, dialect)
         self._update = update_by_key(page, dialect, _CHANGING)
@@ -123,7 +125,7 @@ class Pages:
 
     def start(self) -> None:
         """Begin a batch with nothing loaded."""
-        self._rows, self._dirty, self._addresses = {}, {}, []
+        self._rows, self._dirty, self._addresses, self.messages = {}, {}, [], {}
 
     def _entry_key(self, row: PageRow) -> tuple[int, int, int]:
         return row.host_id, self._widest - row.radius, row.seq

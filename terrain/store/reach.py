@@ -13,7 +13,7 @@ from terrain.rules.hosts import HostKind
 from terrain.rules.states import PageState
 from terrain.rules.urls import Address
 from terrain.store.faults import Faults
-from terrain.store.hosts import HostRow, Hosts
+from terrain.store.hosts import CLOSED_BECAUSE, HostRow, Hosts
 from terrain.store.linkage import Linkage
 from terrain.store.outcomes import Fault, Recorded
 from terrain.store.pages import PageRow, Pages
@@ -154,6 +154,8 @@ class Reach:
             recorded.hosts.add(host.name)
         elif state is PageState.FAILED:
             self._faults.found(row)
+        elif state in CLOSED_BECAUSE:
+            self._pages.messages[row.id] = CLOSED_BECAUSE[state]
 
     def _state(self, connection: Connection, row: PageRow, host: HostRow) -> PageState:
         listed = self._hosts.policy.listed(host.name)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Dialect, bindparam, case, null
 
-from terrain.errors import StoreError
+from terrain.errors import IdentityCollision, StoreError
 from terrain.rules.links import LinkKind, OutLink
 from terrain.rules.states import WAITING, PageState
 from terrain.rules.urls import Address
@@ -67,10 +67,17 @@ class Recorder:
         recorded = Recorded()
         self._start()
         addresses = [address for address, _ in self._policy.seeds]
-        self._load(connection, addresses, now, recorded)
+        refused = self._load(connection, addresses, now, recorded)
         for address, origin in self._policy.seeds:
-            radius = self._policy.depth.seed_radius(origin)
-            self._reach.arrive(connection, address, radius, 0, now, recorded)
+            if address.host not in refused:
+                radius = self._policy.depth.seed_radius(origin)
+                self._reach.arrive(connection, address, radius, 0, now, recorded)
+        if recorded.collisions:
+            # A link that must be refused is one page's problem; a terrain without its seed is none.
+            raise IdentityCollision(
+                f"the seed {recorded.collisions[0]} has the id of another page or host; "
+                "name another seed"
+            )
         self._finish(connection, [], now, recorded)
         return recorded
 
@@ -212,8 +219,8 @@ class Recorder:
         self._moved.many(connection, moved)
 
     def _write_messages(self, connection: Connection) -> None:
-        """Say on pages that fail or recover by what was found elsewhere why they do."""
-        messages = self._faults.messages
+        """Say on pages that were not asked, or fail or recover by what is elsewhere, why."""
+        messages = self._pages.messages
         self._message.many(connection, list(messages.items()))
         verdicts: list[Values] = []
         for key, message in messages.items():

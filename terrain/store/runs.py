@@ -1,11 +1,13 @@
 """Runs: which one a start goes on with, what it says about it, and how it ends."""
 
+from collections import Counter
 from enum import StrEnum
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
+    delete,
     func,
     insert,
     literal_column,
@@ -17,9 +19,19 @@ from sqlalchemy import (
 from terrain.errors import RunRefused
 from terrain.rules.states import PageState
 from terrain.store.clock import iso
+from terrain.store.hosts import OPEN, takes_a_place
 from terrain.store.outcomes import RunInfo
 from terrain.store.policy import Policy
-from terrain.store.schema import REVERSE_INDEX, frontier_entry, host, link, page, run_events, runs
+from terrain.store.schema import (
+    REVERSE_INDEX,
+    frontier_entry,
+    host,
+    link,
+    page,
+    root_state,
+    run_events,
+    runs,
+)
 from terrain.store.supply import forget_frontier
 
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
@@ -46,6 +58,10 @@ def open_run(
     newest = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
     if job is not None and (start is not Start.FRESH):
         named = connection.execute(select(runs).where(runs.c.job == job)).first()
+        if named is None and start is Start.RESUME:
+            raise RunRefused(
+                "the JOBDIR names no run of this database to resume; use auto or fresh"
+            )
         if named is None:
             return _new(connection, policy, newest, job, now, [])
         if newest is not None and named.id != newest.id:
@@ -87,13 +103,7 @@ def _resume(
             f"({run.config_hash[:12]} -> {policy.config_hash[:12]}): going on under the new one"
         )
         event(connection, run.id, "config_changed", policy.config_hash, now)
-        # Budgets and caps are judged anew; what a host itself asked for (429) stands.
-        limits = [PageState.REQUEST_LIMIT_HIT.value, PageState.SUBDOMAIN_LIMIT_HIT.value]
-        connection.execute(
-            update(host)
-            .where(host.c.run == run.id, host.c.run_state.in_(limits))
-            .values(run_state="open", admitted=0)
-        )
+        _limit_anew(connection, policy, run.id)
     connection.execute(
         update(runs)
         .where(runs.c.id == run.id)
@@ -102,6 +112,26 @@ def _resume(
     _put_back_fetching(connection)
     event(connection, run.id, "resumed", None, now)
     return RunInfo(run.id, resumed=True, finished=False, notices=tuple(notices))
+
+
+def _limit_anew(connection: Connection, policy: Policy, run: int) -> None:
+    """Judge budgets and caps under a changed configuration; what a host asked for (429) stands.
+
+    A host that has been asked keeps its place under its root. The others are let in again, or
+    not, when their waiting pages are loaded.
+    """
+    limits = [PageState.REQUEST_LIMIT_HIT.value, PageState.SUBDOMAIN_LIMIT_HIT.value]
+    met = host.c.run == run
+    connection.execute(update(host).where(met, host.c.run_state.in_(limits)).values(run_state=OPEN))
+    connection.execute(update(host).where(met, host.c.requests == 0).values(admitted=0))
+    admitted = connection.execute(select(host.c.name, host.c.root).where(met, host.c.admitted == 1))
+    places = Counter(root for name, root in admitted if takes_a_place(policy, name, root))
+    connection.execute(delete(root_state).where(root_state.c.run == run))
+    if places:
+        roots = list(places)
+        connection.execute(delete(root_state).where(root_state.c.name.in_(roots)))
+        rows = [{"name": root, "run": run, "subdomains": places[root]} for root in roots]
+        connection.execute(insert(root_state), rows)
 
 
 def _new(
@@ -141,11 +171,10 @@ def _new(
 def end_run(connection: Connection, run: int, status: str, metrics: str | None, now: float) -> None:
     """Write how the run ended; what was out and not answered waits again."""
     _put_back_fetching(connection)
-    connection.execute(
-        update(runs)
-        .where(runs.c.id == run)
-        .values(status=status, finished_at=iso(now), metrics=metrics)
-    )
+    ending = {"status": status, "finished_at": iso(now)}
+    if metrics is not None:
+        ending["metrics"] = metrics
+    connection.execute(update(runs).where(runs.c.id == run).values(ending))
     event(connection, run, "closed", status, now)
 
 

@@ -4,6 +4,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -53,12 +54,12 @@ class Store:
         self._session = uuid.uuid4().hex
         self._lock = CrawlLock(self.url)
         self._lock.acquire()
+        self._engine = make_engine(self.url)
         try:
-            self._engine = make_engine(self.url)
-            name = str(self.url.database)
             with errors_in_our_words(self.url):
-                upgrade(self._engine, name)
+                upgrade(self._engine, str(self.url.database))
         except BaseException:
+            self._engine.dispose()
             self._lock.release()
             raise
         self._recorder: Recorder | None = None
@@ -199,12 +200,12 @@ class Store:
         settle_depths(connection, self.policy, self._run_id)
 
     def _drain_closed_hosts(self) -> None:
-        after = -1
-        while found := self.hosts_with_work(100, after).result():
-            for _, name in found:
-                while self.drain(name).result():
-                    pass
-            after = found[-1][0]
+        after: int | None = -1
+        while after is not None:
+            after = self._do(partial(self._drain_next, after)).result()
+
+    def _drain_next(self, after: int, connection: Connection) -> int | None:
+        return self._supplying.drain_next(connection, after, self._now())
 
     def _forget(self) -> None:
         if self._recorder is not None:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Dialect, bindparam, delete, func, select
 
 from terrain.rules.states import PageState
 from terrain.store.clock import iso
-from terrain.store.hosts import HostRow, Hosts, host_id
+from terrain.store.hosts import CLOSED_BECAUSE, HostRow, Hosts, host_id
 from terrain.store.outcomes import HostSupply, RobotsRecord, WaitingPage
 from terrain.store.schema import frontier_entry, page, page_address, page_fact, robots
 from terrain.store.statements import (
@@ -25,12 +25,6 @@ logger = logging.getLogger(__name__)
 
 DRAIN_CHUNK = 1_000
 """Pages given their state in one transaction when a host is closed: the writer stays available."""
-
-REASONS = {
-    PageState.RATE_LIMITED: "host asked for a pause (429)",
-    PageState.REQUEST_LIMIT_HIT: "the host's request budget is spent",
-    PageState.SUBDOMAIN_LIMIT_HIT: "the root already has its number of subdomains",
-}
 
 
 class Supply:
@@ -108,22 +102,17 @@ class Supply:
         Also the id to go on after, and whether there may be more.
         """
         found: list[str] = []
-        wrapped = False
-        start = after
-        while len(found) < most:
-            batch = self.hosts_with_work(connection, 64, after)
-            for after, name in batch:
-                if wrapped and after > start:
-                    return found, after, False
-                if name not in window:
-                    found.append(name)
-                    if len(found) == most:
-                        return found, after, True
-            if len(batch) < 64:
-                if wrapped or start < 0:
-                    return found, -1, False
-                wrapped, after = True, -1
-        return found, after, True
+        for start, end in ((after, None), (-1, after)):
+            cursor = start
+            while batch := self.hosts_with_work(connection, 64, cursor):
+                for cursor, name in batch:
+                    if end is not None and cursor > end:
+                        return found, -1, False
+                    if name not in window:
+                        found.append(name)
+                        if len(found) == most:
+                            return found, cursor, True
+        return found, -1, False
 
     def robots_of(self, connection: Connection, name: str, now: float) -> tuple[RobotsRecord, ...]:
         """Return what is known of a host's robots.txt and still fresh."""
@@ -148,7 +137,7 @@ class Supply:
         stamp = iso(now)
         self._hosts.load(connection, {name}, stamp)
         row = self._hosts.named(name)
-        closed = self._closed(row)
+        closed = self._closed(row) or self._hosts.admit(connection, row)
         crashed = row.session not in {None, self._session}
         not_before = None if row.asked_at is None else row.asked_at / 1000
         found: list[WaitingPage] = []
@@ -223,14 +212,29 @@ class Supply:
         state = self._closed(row)
         if state is None:
             return False
-        keys = self._keys.all(connection, (row.id, DRAIN_CHUNK + len(held)))
-        free = [key for key in keys if key.page_id not in held][:DRAIN_CHUNK]
+        # One more than is done: whether it is there says whether to come again.
+        keys = self._keys.all(connection, (row.id, DRAIN_CHUNK + len(held) + 1))
+        waiting = [key for key in keys if key.page_id not in held]
+        free = waiting[:DRAIN_CHUNK]
         self._set_state.many(connection, [(state.value, key.page_id) for key in free])
-        reason = REASONS.get(state)
+        reason = CLOSED_BECAUSE.get(state)
         self._message.many(connection, [(key.page_id, reason) for key in free])
         self._delete_entry.many(connection, [tuple(key[:3]) for key in free])
         self._hosts.flush(connection)
-        return len(keys) > len(free) + len(held)
+        return len(waiting) > len(free)
+
+    def drain_next(self, connection: Connection, after: int, now: float) -> int | None:
+        """Drain closed hosts among the next ones that have waiting pages, when the run closes.
+
+        Returns the id to go on after, None when all are done. One call looks at many hosts: an
+        interrupted run may have a million of them, nearly all open.
+        """
+        batch = self.hosts_with_work(connection, 100, after)
+        for key, name in batch:
+            if self.drain(connection, name, held=(), now=now):
+                return after  # come again for the rest of it
+            after = key
+        return after if batch else None
 
     def mark_fetching(self, connection: Connection, pages: Sequence[int]) -> None:
         """Note that these pages are being asked for; after a crash they are put back."""

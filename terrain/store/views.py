@@ -9,6 +9,7 @@ import hashlib
 from sqlalchemy import Connection, delete, insert, select, text
 
 from terrain.rules.links import LinkKind, Position
+from terrain.rules.states import WAITING, PageState
 from terrain.store.schema import BITS_PER_WORD, meta
 
 _META_KEY = "views"
@@ -22,6 +23,16 @@ def _words(column: str, words: dict[int, str]) -> str:
 
 _KIND = _words("l.kind", {kind.value: kind.word for kind in LinkKind})
 _POSITION = _words("l.position", {position.value: position.word for position in Position})
+
+
+# These states have no reason to give: a message kept with the facts is of an earlier run.
+_SILENT = ", ".join(
+    f"'{state.value}'"
+    for state in PageState
+    if state in WAITING
+    or state
+    in {PageState.DISCOVERED, PageState.DEPTH_EXCEEDED, PageState.BLACKLISTED, PageState.STUBBED}
+)
 
 
 def _listed(state: str) -> dict[str, str]:
@@ -47,12 +58,14 @@ def _listed(state: str) -> dict[str, str]:
 
 
 VIEWS: dict[str, str] = {
-    "pages": """
+    "pages": f"""
         SELECT p.id, a.url, COALESCE(a.fetch_url, a.url) AS fetch_url, h.name AS domain, p.state,
                f.title, f.description, f.status_code, f.content_type, f.last_modified, f.etag,
                f.content_hash, f.language, f.canonical_url, f.meta_robots, f.bytes, f.fetch_ms,
                f.visited_at, a.discovered_at, a.discovered_run, p.run AS last_run,
-               f.error_message, COALESCE(f.retry_count, 0) AS retry_count
+               CASE WHEN p.state IN ({_SILENT}) THEN NULL ELSE f.error_message END
+                 AS error_message,
+               COALESCE(f.retry_count, 0) AS retry_count
           FROM page p
           JOIN page_address a ON a.id = p.id
           JOIN host h ON h.id = p.host_id

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import URL, Connection, Engine
 
+from terrain.errors import StoreError
 from terrain.store.engine import errors_in_our_words
 
 logger = logging.getLogger(__name__)
@@ -44,6 +45,8 @@ class Writer:
         self._url = url
         self._on_rollback = on_rollback
         self._queue: queue.SimpleQueue[Operation[Any] | None] = queue.SimpleQueue()
+        self._gate = threading.Lock()
+        self._closed = False
         self._thread = threading.Thread(target=self._run, name="terrain-writer", daemon=True)
         self._thread.start()
         self.transactions = 0
@@ -51,24 +54,28 @@ class Writer:
 
     def submit(self, work: Callable[[Connection], Result]) -> "Future[Result]":
         """Do `work` in a transaction; the future resolves after the commit."""
-        operation = Operation(work)
-        self._queue.put(operation)
-        return operation.future
+        return self._put(Operation(work))
 
     def submit_merged(
         self, merge: Callable[[Connection, list[Any]], list[Any]], payload: Any
     ) -> "Future[Any]":
         """Do `merge` for this payload and whatever neighbours it has in the queue."""
-        operation: Operation[Any] = Operation(
-            lambda connection: merge(connection, [payload])[0], merge=merge, payload=payload
-        )
-        self._queue.put(operation)
-        return operation.future
+        return self._put(Operation(_unmerged, merge=merge, payload=payload))
 
     def close(self) -> None:
         """Finish what is queued and stop."""
+        with self._gate:
+            self._closed = True
         self._queue.put(None)
         self._thread.join()
+
+    def _put(self, operation: Operation[Result]) -> "Future[Result]":
+        with self._gate:
+            # Nobody would ever take it out: a caller waiting for the result would wait for ever.
+            if self._closed:
+                raise StoreError("the store is closed")
+            self._queue.put(operation)
+        return operation.future
 
     def _run(self) -> None:
         running = True
@@ -87,9 +94,12 @@ class Writer:
                     running = False
                     break
                 operations.append(following)
-            self._commit(operations)
+            # From here on a future can no longer be cancelled, so its result can be set.
+            self._commit([o for o in operations if o.future.set_running_or_notify_cancel()])
 
     def _commit(self, operations: list[Operation[Any]]) -> None:
+        if not operations:
+            return
         try:
             results = self._transact(operations)
         except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits for the result
@@ -122,3 +132,7 @@ class Writer:
                     results.extend(operation.merge(connection, payloads))
                 start = end
         return results
+
+
+def _unmerged(_connection: Connection) -> Any:
+    raise AssertionError("an operation with a merge function is done through it")

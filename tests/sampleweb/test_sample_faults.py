@@ -274,17 +274,19 @@ def test_a_host_may_refuse_connections_and_come_back_at_the_same_address(client:
 def test_a_host_that_turns_away_cannot_be_reached_through_the_shared_port_either(
     client: Client, listener: Listener
 ) -> None:
-    client.serve({"a.test": Host({"/": PAGE}), "b.test": Host({"/": PAGE})})
-    session = client.session("a.test")
+    # a name of its own: a host that had its own port in another test would keep it
+    name = f"{listener}-door.test"
+    client.serve({name: Host({"/": PAGE}), "b.test": Host({"/": PAGE})})
+    session = client.session(name)
     assert ask(session).status == 200
-    client.serve({"a.test": Host({"/": PAGE}, listener=listener), "b.test": Host({"/": PAGE})})
+    client.serve({name: Host({"/": PAGE}, listener=listener), "b.test": Host({"/": PAGE})})
     if listener != "plain":
-        session.sock.sendall(request("a.test"))
+        session.sock.sendall(request(name))
         assert was_reset(session.sock)
     shared = client.reach("b.test")
     context = ssl.create_default_context(cafile=str(client.served.ca_file))
     with pytest.raises(ssl.SSLError):
-        context.wrap_socket(shared, server_hostname="a.test")
+        context.wrap_socket(shared, server_hostname=name)
     assert client.get("b.test").status == 200
 
 

@@ -151,6 +151,7 @@ def test_a_server_restarted_in_its_place_is_the_same_web(
         clients.append(client := Client(first))
         client.get("a.test")
         authority = first.ca_file.read_bytes()
+        assert len(first.log()) == 1
         first.kill()
         with pytest.raises(ServedWebError, match="it has ended"):
             first.update(WEB)

@@ -59,8 +59,15 @@ _SERIALISED = re.compile(
 In that form the path is never empty, the userinfo has no `@` or `/`, the host no delimiter.
 """
 
-_ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
-"""A percent-escape, or a percent sign that begins none."""
+_ABNORMAL_ESCAPE = re.compile(
+    "%(?:2[DE]|3[0-9]|[46][1-9A-F]|5[0-9AF]|7[0-9AE]"  # of an unreserved character
+    "|(?![0-9A-F]{2})(?:[0-9A-Fa-f]{2})?)"  # not upper case, or no escape at all
+)
+"""A percent sign that `_NORMAL_ESCAPES` changes something about.
+
+The others are passed over: a page can have megabytes of them, as the parser writes every character
+that is not ASCII with several.
+"""
 
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 """RFC 3986 2.3: characters that mean the same escaped and plain."""
@@ -77,7 +84,7 @@ _NORMAL_ESCAPES = {
     for byte in range(256)
     for spelling in _spellings(byte)
 } | {"%": "%25"}
-"""What each match of `_ESCAPE` becomes.
+"""What each match of `_ABNORMAL_ESCAPE` becomes.
 
 A lone `%` is escaped, as it is what a server reads. Left alone it could form a new escape with what
 is decoded behind it (`%%34%31` would turn into `%41`, and that into `A` the next time).
@@ -164,6 +171,7 @@ class UrlRules:
         self._allow_http = allow_http
         self._from_href = lru_cache(maxsize=_CACHED_URLS)(self._parse_absolute)
         self._from_url = lru_cache(maxsize=_CACHED_URLS)(self._address_of)
+        self._from_relative = lru_cache(maxsize=_CACHED_URLS)(self._parsed)
 
     def address(self, href: str, base: str | None = None) -> Address | None:
         """Give the address that an href means on a page with that base URL.
@@ -174,6 +182,13 @@ class UrlRules:
             if len(href) <= _CACHED_LENGTH:
                 return self._from_href(href)
             return self._parse_absolute(href)
+        first = href[:1]
+        rooted = first == "/"
+        in_directory = (first == "." or first.isalnum()) and ":" not in href
+        if (rooted or in_directory) and len(href) <= _CACHED_LENGTH:
+            # Pages of a site repeat each other's links; the parser need not see them again.
+            root, directory = _contexts(base)
+            return self._from_relative(href, root if rooted else directory)
         return self._parsed(href, base)
 
     def identity(self, url: str) -> str:
@@ -211,8 +226,10 @@ class UrlRules:
         https_port = f":{port}" if port and port != "443" else ""
         fetch_port = f":{port}" if port and scheme == "http" else https_port
         fetch_url = f"{scheme}://{found_host}{fetch_port}{url[parts.start('path') :]}"
+        if len(fetch_url) > MAX_URL_LENGTH:
+            return None
         identity = f"https://{host}{https_port}{_identity_path(path)}{self._identity_query(query)}"
-        if len(fetch_url) > MAX_URL_LENGTH or len(identity) > MAX_URL_LENGTH:
+        if len(identity) > MAX_URL_LENGTH:  # it may be longer: a lone % becomes %25
             return None
         return Address(identity, fetch_url, host, *page_key(identity))
 
@@ -237,6 +254,21 @@ class UrlRules:
         return name in self._tracking_names or name.startswith(self._tracking_starts)
 
 
+@lru_cache(maxsize=1024)
+def _contexts(base: str) -> tuple[str, str]:
+    """Give what of a base URL matters to hrefs that start with `/`, and with a path segment.
+
+    Those two kinds replace all behind the host, or all behind the last slash of the path; an href
+    that starts otherwise (`?`, `#`, white space) or has a colon (`http:x`) may keep more and is
+    always parsed.
+    """
+    path = base.partition("#")[0].partition("?")[0]
+    path_starts = path.find("/", len("https://"))
+    if path_starts < 0 or not base.startswith(_WEB) or "\\" in base:
+        return base, base
+    return path[: path_starts + 1], path[: path.rindex("/") + 1]
+
+
 def _serialised(href: str, base: str | None) -> str | None:
     """Parse as a browser does; None for what it rejects."""
     try:
@@ -251,7 +283,7 @@ def _normal_escapes(text: str) -> str:
     """Decode needless percent-escapes, uppercase the others."""
     if "%" not in text:
         return text
-    return _ESCAPE.sub(lambda escape: _NORMAL_ESCAPES[escape.group()], text)
+    return _ABNORMAL_ESCAPE.sub(lambda escape: _NORMAL_ESCAPES[escape.group()], text)
 
 
 def _identity_path(path: str) -> str:

@@ -409,3 +409,24 @@ def test_a_long_href_is_not_kept() -> None:
         assert fresh.address(href, "https://example.com/") is not None
     assert fresh._from_href.cache_info().currsize == 0
     assert fresh._from_url.cache_info().currsize == 1  # the one that is short without its fragment
+
+
+_BASES = st.sampled_from(
+    [
+        "https://example.com/",
+        "https://example.com/a/b/c.html",
+        "https://example.com/a/b/?q=/x/y#f/g",
+        "http://user:pw@www.example.com:8080/a/b",
+        "https://example.com",
+        "https://example.com?q=1/2",
+    ]
+)
+_HREFS = st.text(st.sampled_from("/\\.:?#ab%2e \t\nhttps@[]"), max_size=12)
+
+
+@given(_BASES, _HREFS)
+def test_what_is_remembered_of_a_relative_link_is_what_parsing_it_gives(
+    base: str, href: str
+) -> None:
+    rules = UrlRules()
+    assert rules.address(href, base) == rules._parsed(href, base)

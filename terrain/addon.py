@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from terrain.config import Config
 
 SCHEDULER = "terrain.scheduler.TerrainScheduler"
+DOWNLOADER = "terrain.downloader.TerrainDownloader"
 
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     # Engine side
@@ -27,8 +28,8 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
 """From the engine (asked first) to the downloader (answers first)."""
 
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
-    # Engine side
-    "terrain.spidermiddlewares.outcome.OutcomeMiddleware": 1,
+    # Engine side, whatever others choose: nobody may swallow an item behind its back.
+    "terrain.spidermiddlewares.outcome.OutcomeMiddleware": -1_000_000,
     # Spider side
 }
 
@@ -44,6 +45,9 @@ EXTENSIONS: dict[str, int | None] = {
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "terrain.extensions.cutoff.CutOff": 100,
+    # In this order at the end: the view gives the terminal back, then the reports are written.
+    "terrain.extensions.progress.Progress": 200,
+    "terrain.extensions.reporting.Reporting": 300,
 }
 
 DOWNLOAD_HANDLERS: dict[str, str | None] = {
@@ -133,6 +137,7 @@ class TerrainAddon:
         for name, value in SWITCHED_OFF.items():
             settings.set(name, value, "cmdline")
         settings.set("SCHEDULER", SCHEDULER, "cmdline")
+        settings.set("DOWNLOADER", DOWNLOADER, "cmdline")
         settings.set("DOWNLOAD_HANDLERS", DOWNLOAD_HANDLERS, "cmdline")
         _components(settings, "DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES)
         _components(settings, "SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES)

@@ -8,6 +8,8 @@ are closed, and knows whether anything is still on its way.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 import time
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -32,6 +34,9 @@ Result = TypeVar("Result")
 
 WANTS_AT_ONCE = 64
 """Hosts asked of the store in one go."""
+
+BUDGET_SHARE = 32
+"""A reservation takes at most this part of a host's budget."""
 
 BRIEF_ROBOTS_LIFETIME = 3600.0
 """How long "no answer" and server errors hold for a robots.txt: an hour, not a day."""
@@ -84,6 +89,8 @@ class Conductor:
         self._last_recorded: Recorded | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closing = False
+        self._opened_at = 0.0
+        """When this process had the database to itself: no other asks from here on."""
 
     def open(self, start: Start, job: str | None, *, strict: bool = False) -> RunInfo:
         """Open the database and the run. Blocks; nothing is under way yet."""
@@ -96,6 +103,7 @@ class Conductor:
             self.store = None
             raise
         self._loop = asyncio.get_running_loop()
+        self._opened_at = self.now()
         return self.run
 
     # ---- the frontier's needs ---------------------------------------------------------------
@@ -108,7 +116,10 @@ class Conductor:
         now = self.now()
         for want in frontier.wants(WANTS_AT_ONCE):
             future = store.supply(
-                want.host, held=frozenset(want.held), pages=want.entries, tokens=want.tokens
+                want.host,
+                held=frozenset(want.held),
+                pages=want.entries,
+                tokens=min(want.tokens, self._most_tokens(want.host)),
             )
             self._then(future, self._supplied)
         wanted_hosts = frontier.wants_hosts(now)
@@ -123,9 +134,19 @@ class Conductor:
         if returned:
             self._then(store.give_back(returned), lambda _: None)
 
+    def _most_tokens(self, host: str) -> int:
+        """Say how many requests may be reserved in one go.
+
+        A crash forfeits what is reserved, so it must stay a small share of the host's budget.
+        """
+        share = self.config.crawler.max_domain_requests // BUDGET_SHARE
+        return max(share, self._terms(host).max_in_flight)
+
     def _supplied(self, supply: HostSupply) -> None:
         now = self.now()
         for record in supply.robots:
+            if record.expires_at <= self.gate.now and self.gate.knows(record.origin):
+                continue  # What it was told since may be better, and cannot be worse.
             body = None if record.body is None else record.body.encode()
             self.gate.learn(record.origin, record.status, body, record.expires_at)
         delay = self._host_terms(supply.host).delay
@@ -135,7 +156,9 @@ class Conductor:
         if supply.crashed:
             not_before = now + delay
         elif supply.not_before is not None:
-            not_before = now + supply.not_before + delay - time.time()
+            # Whoever asked last did so before this process began, or left the window with its
+            # delay served. The wall clock may have been set in between, so it is not consulted.
+            not_before = self._opened_at + delay
         closed = None
         if supply.closed is not None:
             closed = REASON_OF.get(supply.closed, DropReason.CLOSED)
@@ -251,13 +274,17 @@ class Conductor:
         now, epoch = self.now(), time.time()
         firm = status is not None and status < 500
         lifetime = ROBOTS_LIFETIME if firm else BRIEF_ROBOTS_LIFETIME
-        robots = self.gate.learn(origin, status, body, epoch + lifetime)
+        # Rules that were read once outlive a bad hour of their host.
+        old = None if firm else self.gate.prolong(origin, epoch + lifetime)
+        robots = old or self.gate.learn(origin, status, body, epoch + lifetime)
         if robots.crawl_delay is not None:
             self.frontier.set_delay(host, robots.crawl_delay, now)
         self.frontier.robots_known(host, now)
-        text = None if body is None or status is None or status >= 300 else _storable(body)
-        record = RobotsRecord(origin, status, text, iso(epoch), int(epoch + lifetime))
-        self._then(self.store.keep_robots(host, record), lambda _: None)
+        # A 429 says nothing about the rules: a later run asks again, when it may.
+        if status != 429 and old is None:
+            text = None if body is None or status is None or status >= 300 else _storable(body)
+            record = RobotsRecord(origin, status, text, iso(epoch), int(epoch + lifetime))
+            self._then(self.store.keep_robots(host, record), lambda _: None)
         self.on_change()
 
     def robots_from_store(self, host: str, lease: Lease, origin: str) -> None:
@@ -317,12 +344,27 @@ class Conductor:
             await loop.run_in_executor(None, store.close)
             self.store = None
 
-    def abandon(self) -> None:
-        """Mark the run as interrupted and let go, if `close` has not run."""
-        if self.store is not None and self.error is None:
-            self.store.abandon_run()
-            self.store.close()
-            self.store = None
+    def abandon(self, within: float) -> bool:
+        """Mark the run as interrupted and let go, if `close` has not run.
+
+        False if that takes longer than `within` seconds (the store may be settling a large
+        terrain, or wait for a lock): then only ending the process helps, as a kill would.
+        """
+        store = self.store
+        if store is None or self.run is None or self.error is not None:
+            return True
+
+        def let_go() -> None:
+            with contextlib.suppress(StoreError):
+                if not self.run.finished:  # type: ignore[union-attr]
+                    store.abandon_run()
+            store.close()
+
+        # A thread that does not keep the process alive; waiting for the writer cannot be limited.
+        thread = threading.Thread(target=let_go, name="terrain-abandon", daemon=True)
+        thread.start()
+        thread.join(within)
+        return not thread.is_alive()
 
     def now(self) -> float:
         """Monotonic time, the frontier's; the gate gets the wall clock robots.txt is kept by."""

@@ -27,6 +27,8 @@ MIN_WEIGHT = 200
 class _Known:
     robots: Robots
     expires_at: float
+    firm: bool
+    """The host answered, if only that there are no rules; not that it could not be reached."""
 
 
 class RobotsGate:
@@ -48,7 +50,8 @@ class RobotsGate:
         """Take in the answer to a request for robots.txt; it holds until `expires_at`."""
         robots = robots_from_answer(status, body, agent=self._agent, unreachable=self._unreachable)
         self.forget(origin)
-        self._known[origin] = _Known(robots, expires_at)
+        firm = status is not None and status < 500
+        self._known[origin] = _Known(robots, expires_at, firm)
         self._weight += max(robots.weight, MIN_WEIGHT)
         self._evicted.pop(origin, None)
         while self._weight > MAX_WEIGHT and len(self._known) > 1:
@@ -58,6 +61,18 @@ class RobotsGate:
             if len(self._evicted) > MAX_EVICTED:
                 self._evicted.popitem(last=False)
         return robots
+
+    def prolong(self, origin: str, expires_at: float) -> Robots | None:
+        """Go by the rules known from before: nothing better came (RFC 9309, 2.4); None if none."""
+        known = self._known.get(origin)
+        if known is None or not known.firm:
+            return None
+        known.expires_at = expires_at
+        return known.robots
+
+    def knows(self, origin: str) -> bool:
+        """Tell whether it was told of an origin, however long ago."""
+        return origin in self._known
 
     def was_evicted(self, origin: str) -> bool:
         """Tell whether the answer was known and dropped for room: then the store still has it."""

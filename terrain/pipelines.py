@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
+from terrain.errand import errand_of
 from terrain.items import PageItem
 from terrain.rules.retries import FailureKind, failure_reason
 from terrain.rules.states import PageState
@@ -13,9 +14,12 @@ from terrain.scheduler import scheduler_of
 from terrain.store import PageOutcome
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from terrain.errand import Errand
 
 
 class StorePipeline:
@@ -26,10 +30,12 @@ class StorePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make it, and watch for items that other pipelines drop or break on."""
+        """Make it, and watch for items that other components drop, replace or break on."""
         pipeline = cls(crawler)
+        crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         crawler.signals.connect(pipeline.item_error, signals.item_error)
+        crawler.signals.connect(pipeline.spider_error, signals.spider_error)
         return pipeline
 
     async def process_item(self, item: Any) -> Any:
@@ -38,25 +44,45 @@ class StorePipeline:
             await self._commit(item.domain, item.outcome())
         return item
 
-    async def item_dropped(self, item: Any, exception: BaseException) -> None:
+    def item_scraped(self, item: Any, response: Any) -> Awaitable[None] | None:
+        """A page whose item became something else on the way still ends in an outcome."""
+        if isinstance(item, PageItem):
+            return None
+        return self._failed(response, f"item replaced by {type(item).__name__}")
+
+    async def item_dropped(self, response: Any, exception: BaseException) -> None:
         """A page dropped by another pipeline still ends in an outcome."""
-        await self._failed(item, f"item dropped: {exception}")
+        await self._failed(response, f"item dropped: {exception}")
 
-    async def item_error(self, item: Any, failure: Any) -> None:
+    async def item_error(self, response: Any, failure: Any) -> None:
         """A page on which a pipeline broke still ends in an outcome."""
-        await self._failed(item, f"item pipeline: {failure.value!r}")
+        await self._failed(response, f"item pipeline: {failure.value!r}")
 
-    async def _failed(self, item: Any, detail: str) -> None:
-        conductor = scheduler_of(self.crawler).conductor
-        if isinstance(item, PageItem) and conductor.error is None:
-            reason = failure_reason(FailureKind.IGNORED, detail)
-            outcome = PageOutcome(
-                item.page_id,
-                PageState.FAILED,
-                status_code=item.status_code,
-                error_message=reason,
-            )
-            await self._commit(item.domain, outcome)
+    def spider_error(self, response: Any, failure: Any) -> None:
+        """A page on which a callback or spider middleware broke still ends in an outcome."""
+        errand = errand_of(getattr(response, "request", None))
+        if errand is not None and self._awaited(errand):
+            scheduler_of(self.crawler).lost(errand, repr(failure.value))
+
+    async def _failed(self, response: Any, detail: str) -> None:
+        """Commit a failure, unless the page came through before."""
+        errand = errand_of(getattr(response, "request", None))
+        if errand is None or not self._awaited(errand):
+            return
+        assert errand.entry is not None
+        outcome = PageOutcome(
+            errand.entry.page_id,
+            PageState.FAILED,
+            status_code=errand.status,
+            error_message=failure_reason(FailureKind.IGNORED, detail),
+        )
+        await self._commit(errand.host, outcome)
+
+    def _awaited(self, errand: Errand) -> bool:
+        scheduler = scheduler_of(self.crawler)
+        if errand.entry is None or scheduler.conductor.error is not None:
+            return False
+        return scheduler.awaits_outcome(errand.entry.page_id)
 
     async def _commit(self, host: str, outcome: PageOutcome) -> None:
         scheduler = scheduler_of(self.crawler)

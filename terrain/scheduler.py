@@ -23,8 +23,10 @@ from terrain.errors import TerrainError
 from terrain.frontier import RequestKind
 from terrain.jobdir import read_job
 from terrain.rules.content import looks_like_file
+from terrain.rules.retries import FailureKind, failure_reason
+from terrain.rules.states import PageState
 from terrain.rules.urls import robots_origin
-from terrain.store import Start
+from terrain.store import PageOutcome, Start
 
 if TYPE_CHECKING:
     from typing import Self
@@ -61,7 +63,7 @@ class TerrainScheduler(BaseScheduler):
         self._answered: set[int] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._waking = False
-        self._spider: Any = None
+        self._callbacks: dict[str, Any] = {}
         # Never asked: giving it to the engine is the public way to make it look again.
         self._nudge = Request("https://terrain.invalid/", dont_filter=True)
         retry = config.retry
@@ -78,7 +80,8 @@ class TerrainScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         """Open the database and choose the run; what is wrong is kept and ends the crawl."""
-        self._spider = spider
+        # Bound once: Scrapy parses the source of every callback object that it has not seen yet.
+        self._callbacks = {"callback": spider.parse, "errback": spider.failed}  # type: ignore[attr-defined]
         start = Start(self.settings.get("TERRAIN_START", Start.AUTO))
         try:
             run = self.conductor.open(start, read_job(self.settings.get("JOBDIR")))
@@ -106,9 +109,7 @@ class TerrainScheduler(BaseScheduler):
             # Links are data here; a request of a foreign component would pass no clock.
             logger.error("refused a request that did not come from the frontier: %s", request.url)
             return False
-        if errand.lease is not None:
-            self._ready.append(request)
-            return True
+        errand.settled = True
         if errand.entry is not None:
             self.page_done(errand.entry.page_id)
         conductor = self.conductor
@@ -140,9 +141,9 @@ class TerrainScheduler(BaseScheduler):
         self.completed = await self.conductor.close(completed=completed)
         self.error = self.error or self.conductor.error
 
-    def abandon(self) -> None:
+    def abandon(self, within: float) -> bool:
         """A stop that could not wait left the store open: mark the run and let go."""
-        self.conductor.abandon()
+        return self.conductor.abandon(within)
 
     # ---- leases -----------------------------------------------------------------------------
 
@@ -173,9 +174,12 @@ class TerrainScheduler(BaseScheduler):
             request: Request = lease.payload  # type: ignore[assignment]
             errand = errand_of(request)
             assert errand is not None
+            # Another component may have sent the very same request again.
+            errand.status = errand.verdict = errand.hop = None
+            errand.settled = False
         else:
             errand = self._first_errand(lease)
-            request = make_request(errand, callback=self._spider.parse, errback=self._spider.failed)
+            request = make_request(errand, **self._callbacks)
         errand.lease = lease
         self.crawler.stats.inc_value(f"terrain/requests/{errand.kind}")
         return request
@@ -208,15 +212,36 @@ class TerrainScheduler(BaseScheduler):
 
     def exchange_ended(self, errand: Errand) -> None:
         """The last byte came, or an error: the host's clock runs from here."""
-        if errand.lease is None:
+        lease, errand.lease = errand.lease, None
+        if lease is None:
             return
-        self.conductor.frontier.exchange_ended(errand.lease, self.conductor.now())
+        self.conductor.frontier.exchange_ended(lease, self.conductor.now())
         if errand.entry is not None:
             self._answered.add(errand.entry.page_id)
 
     def page_done(self, page_id: int) -> None:
         """The page's answer led to a follow-up or a commit: it holds no place any more."""
         self._answered.discard(page_id)
+
+    def awaits_outcome(self, page_id: int) -> bool:
+        """Tell whether the page was answered and neither committed nor asked again since."""
+        return page_id in self._answered
+
+    def lost(self, errand: Errand, reason: str) -> None:
+        """A component made away with a request: that is its page's outcome."""
+        if errand.entry is None:
+            self.robots_lost(errand)
+            return
+        self.page_done(errand.entry.page_id)
+        message = failure_reason(FailureKind.IGNORED, reason)
+        outcome = PageOutcome(errand.entry.page_id, PageState.FAILED, error_message=message)
+        self.conductor.record(errand.host, outcome)
+
+    def robots_lost(self, errand: Errand) -> None:
+        """No answer will come for a robots.txt: whoever waits for it must know."""
+        if errand.robots_for is not None:
+            host, origin = errand.robots_for
+            self.conductor.robots_answered(host, origin, None, None)
 
     # ---- waking the engine ------------------------------------------------------------------
 
@@ -241,9 +266,8 @@ class TerrainScheduler(BaseScheduler):
             return
         request = self._lease()
         if request is not None:
-            # The engine gives it straight back to enqueue_request and then asks for it.
-            engine.crawl(request)
-        elif not self.has_pending_requests():
+            self._ready.append(request)
+        if request is not None or not self.has_pending_requests():
             engine.crawl(self._nudge)
 
     def _set_timer(self) -> None:
@@ -265,9 +289,8 @@ class TerrainScheduler(BaseScheduler):
     def _robots_dropped(self, dropped: Dropped) -> None:
         """A robots.txt hop will not be asked: whoever waits for it gets no answer."""
         errand = errand_of(dropped.payload)  # type: ignore[arg-type]
-        if errand is not None and errand.robots_for is not None:
-            host, origin = errand.robots_for
-            self.conductor.robots_answered(host, origin, None, None)
+        if errand is not None:
+            self.robots_lost(errand)
 
 
 def scheduler_of(crawler: Crawler) -> TerrainScheduler:

@@ -10,6 +10,7 @@ import re
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from terrain.config.fields import LONGEST_PATH
 from terrain.config.keys import kebab
 from terrain.config.problems import Path, Problem
 from terrain.config.sections import Output
@@ -167,7 +168,7 @@ def _pattern(entry: dict[str, Any]) -> HostPattern | None:
 
 
 def _absolute(path: object) -> FilePath | None:
-    if not path or not isinstance(path, str | FilePath):
+    if not path or not isinstance(path, str | FilePath) or len(str(path)) > LONGEST_PATH:
         return None
     try:
         return FilePath(path).expanduser().resolve()

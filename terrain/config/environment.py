@@ -11,7 +11,7 @@ from pydantic_settings import EnvSettingsSource
 from pydantic_settings.exceptions import SettingsError
 
 from terrain.config.keys import known_keys
-from terrain.config.problems import Path, show_value
+from terrain.config.problems import Path, show_name, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -86,7 +86,7 @@ class Environment:
             if not near:
                 return
         advice = f"did you mean {PREFIX}{near[0]}?" if near else "see docs/configuration.md"
-        yield f"environment: {name} = {show_value(text)}: unknown key; {advice}"
+        yield f"environment: {show_name(name)} = {show_value(text)}: unknown key; {advice}"
 
 
 def variable_name(path: Path) -> str:

@@ -19,6 +19,9 @@ _PRODUCT = "[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 # would end or escape the comment that the contacts stand in (RFC 9110 5.6.5).
 _CONTACT_URL = r"(?i:https?)://(?![/?#])(?:(?![()\"\\<>])[!-~])+"
 _CONTACT_EMAIL = r"(?:(?![()\"\\<>@,;:])[!-~])+@(?:(?![()\"\\<>@,;:])[!-~])+"
+LONGEST_PATH = 4096
+"""Characters; what Linux and macOS take at most. Looking up a longer one can take forever."""
+
 _TRACKING_PARAMETER = r"[^\s*&=#]+\*?|\*"
 
 
@@ -60,6 +63,8 @@ def _path(value: object) -> object:
         raise ValueError("must not be empty")
     if "\0" in value:
         raise ValueError("must not contain a null character")
+    if len(value) > LONGEST_PATH:
+        raise ValueError(f"must be at most {LONGEST_PATH} characters long")
     try:
         return Path(value).expanduser()
     except RuntimeError:
@@ -82,6 +87,9 @@ def _place_to_write(path: Path) -> Path:
 
 def _certificates(path: Path) -> Path:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            # A pipe or a device may never end.
+            raise ValueError("is not a file")
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
     except ssl.SSLError:
         raise ValueError("holds no certificates in PEM form") from None

@@ -38,6 +38,9 @@ class KeyReader:
 
     def __init__(self, root: type[BaseModel]) -> None:
         self._root = root
+        # Reversed, so that of two places for one name the first stays.
+        paths = [path for path in known_keys(root) if len(path) == 2]
+        self._places = {path[1]: dotted(path) for path in reversed(paths)}
         self.problems: list[Problem] = []
         """Unknown keys; they are left out of what `read` returns."""
 
@@ -73,8 +76,8 @@ class KeyReader:
 
     def _advice(self, key: str, siblings: list[str]) -> str:
         wanted = kebab(key.lower())
-        elsewhere = [dotted(path) for path in known_keys(self._root) if path[1:] == (wanted,)]
-        near = get_close_matches(wanted, siblings, n=1) or elsewhere
-        if near:
-            return f'did you mean "{near[0]}"?'
+        near = get_close_matches(wanted, siblings, n=1)
+        meant = near[0] if near else self._places.get(wanted)
+        if meant is not None:
+            return f'did you mean "{meant}"?'
         return f"allowed here: {', '.join(siblings)}"

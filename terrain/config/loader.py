@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 LARGEST_FILE = 4 * 1024 * 1024
 """Bytes; whatever is larger is not a configuration and is not read to its end."""
 
+MOST_KEY_PARTS = 32
+"""Parts of a dotted key; the longest that means something has three.
+
+tomllib takes time and memory by the square of them: seconds for a line of 30 kB.
+"""
+
+_KEY_PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*+(?:{_KEY_PART}){{{MOST_KEY_PARTS}}}", re.MULTILINE)
+
 _POSITION = re.compile(r" \((?:at line (?P<line>\d+), column (?P<column>\d+)|at end of document)\)")
 
 # Where tomllib tells what it could not do rather than what is wrong with the file.
@@ -94,6 +103,10 @@ def _read(path: str | FilePath) -> str:
 
 
 def _parse(text: str, name: str) -> dict[str, Any]:
+    if long_key := _LONG_KEY.search(text):
+        line = text.count("\n", 0, long_key.end()) + 1
+        message = f"a key has more than {MOST_KEY_PARTS} parts"
+        raise ConfigError(f"{name}:{line}: {message}")
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

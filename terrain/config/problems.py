@@ -96,7 +96,7 @@ def dotted(path: Path) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            name = part if _BARE_KEY.fullmatch(part) else show_value(part)
+            name = _shorten(part) if _BARE_KEY.fullmatch(part) else show_value(part)
             text += f".{name}" if text else name
     return text
 
@@ -109,7 +109,7 @@ def show_value(value: object) -> str:
         # Python refuses to write huge numbers in decimal.
         return _shorten(str(value) if abs(value) < 2**64 else hex(value))
     if isinstance(value, str):
-        return _shorten(_quote(_CREDENTIALS.sub("***@", value)), end='…"')
+        return _shorten(_quote(_without_credentials(value)), end='…"')
     if isinstance(value, list | tuple):
         return "[…]" if value else "[]"
     if isinstance(value, Mapping):
@@ -117,9 +117,20 @@ def show_value(value: object) -> str:
     return _shorten(str(value))
 
 
+def show_name(name: str) -> str:
+    """Write the name of a variable, which may be anything but empty, on one line."""
+    return _shorten(printable(_without_credentials(name)))
+
+
 def printable(text: str) -> str:
     """Escape what could break the line, colour the terminal or turn the direction of writing."""
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+
+
+def _without_credentials(text: str) -> str:
+    # Only up to the last @: behind it the pattern would look for one from every :// to the end.
+    end = text.rfind("@") + 1
+    return _CREDENTIALS.sub("***@", text[:end]) + text[end:]
 
 
 def _quote(text: str) -> str:

@@ -61,6 +61,8 @@ class RetryMiddleware:
             policy=self.policy,
         )
         if errand.kind is ErrandKind.ROBOTS and not getattr(verdict, "suspend", False):
+            if header and isinstance(verdict, Again):
+                self._pause(errand.host, verdict.at)
             return response  # A robots.txt has its own rules for the rest.
         if isinstance(verdict, Again):
             return self._again(request, errand, verdict)
@@ -87,12 +89,21 @@ class RetryMiddleware:
 
     def _again(self, request: Request, errand: Errand, again: Again) -> Request:
         self.crawler.stats.inc_value("terrain/retries")
-        not_before = time.monotonic() + max(0.0, again.at - time.time())
         onward = errand.onward(attempt=errand.attempt + 1, timeout=again.timeout)
-        return follow_up(request, onward, not_before)
+        return follow_up(request, onward, _on_our_clock(again.at))
+
+    def _pause(self, host: str, at: float) -> None:
+        """A 503 to robots.txt named a time: nothing of the host is asked before."""
+        conductor = scheduler_of(self.crawler).conductor
+        conductor.frontier.block_until(host, _on_our_clock(at), conductor.now())
 
     def _conclude(self, errand: Errand, verdict: Outcome) -> None:
         errand.verdict = verdict
         if verdict.suspend:
             self.crawler.stats.inc_value("terrain/hosts/suspended")
             scheduler_of(self.crawler).conductor.suspend(errand.host, verdict.suspend_until)
+
+
+def _on_our_clock(at: float) -> float:
+    """Turn seconds since the epoch into the frontier's monotonic time."""
+    return time.monotonic() + max(0.0, at - time.time())

@@ -70,5 +70,6 @@ class RobotsMiddleware:
 
     def _answered(self, errand: Errand, status: int | None, body: bytes | None) -> None:
         assert errand.robots_for is not None
+        errand.settled = True
         host, origin = errand.robots_for
         scheduler_of(self.crawler).conductor.robots_answered(host, origin, status, body)

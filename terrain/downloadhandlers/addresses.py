@@ -6,11 +6,14 @@ changes between check and connection changes nothing.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from aiohttp import ThreadedResolver
+from aiohttp import TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from terrain.rules.hosts import normal_host
@@ -18,9 +21,25 @@ from terrain.rules.hosts import normal_host
 if TYPE_CHECKING:
     from terrain.config import Config
 
+_GLOBAL_UNICAST: Final = ipaddress.ip_network("2000::/3")
+"""All of IPv6 that IANA has opened; what lies outside is local, reserved or a translation."""
+
+_DOCUMENTATION: Final = ipaddress.ip_network("3fff::/20")
+"""RFC 9637; the standard library of Python 3.11 does not know it yet."""
+
+_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
+"""RFC 6052: an IPv4 address in its last four bytes."""
+
+MAX_LOOKUPS: Final = 256
+"""Lookups at once. One that was given up still holds its thread until the system gives up too."""
+
 
 class PrivateAddress(OSError):  # noqa: N818 - it names what was found
     """An address that is loopback, private, link-local or reserved."""
+
+
+class LookupFailed(OSError):  # noqa: N818 - it names what happened
+    """DNS has no answer, or none in time. Not a timeout to aiohttp, which would be retried."""
 
 
 def is_public(address: str) -> bool:
@@ -33,10 +52,9 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
+        if ip not in _GLOBAL_UNICAST or ip in _DOCUMENTATION:
+            return False
     return ip.is_global and not ip.is_multicast
-
-
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class GuardedResolver(AbstractResolver):
@@ -44,50 +62,99 @@ class GuardedResolver(AbstractResolver):
 
     def __init__(self, config: Config) -> None:
         self._network = config.network
-        self._dns = ThreadedResolver()
+        self._patience = config.retry.connect_timeout / 1000
+        # Its own threads: the loop's few are shared with all else, and a crowd of dead names
+        # would make living ones wait until they look dead too.
+        places = 2 * config.crawler.max_concurrent_pages_open
+        self._threads = ThreadPoolExecutor(min(places, MAX_LOOKUPS), "dns")
 
     async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Return the addresses to connect to."""
+        """Return the addresses to connect to; `host` may be an IP address too."""
         mapped = self.mapped(host)
-        if mapped is None:
-            answers = await self._dns.resolve(host, port, family)
-            return [self._checked(answer) for answer in answers]
-        target, mapped_port = mapped
-        where = port if mapped_port is None else mapped_port
-        if _is_ip(target):
-            version = ipaddress.ip_address(target).version
-            kind = socket.AF_INET if version == 4 else socket.AF_INET6
-            flags = socket.AI_NUMERICHOST
-            return [
-                ResolveResult(
-                    hostname=host, host=target, port=where, family=kind, proto=0, flags=flags
-                )
-            ]
-        return await self._dns.resolve(target, where, family)
+        if mapped is not None:
+            target, mapped_port = mapped
+            where = port if mapped_port is None else mapped_port
+            if _is_ip(target):
+                return [_answer(host, target, where)]
+            return await self._lookup(target, where, family)
+        if _is_ip(host):
+            self.check_literal(host)
+            return [_answer(host, host, port)]
+        answers = await self._lookup(host, port, family)
+        if self._network.allow_private:
+            return answers
+        public = [answer for answer in answers if is_public(answer["host"])]
+        if not public:
+            raise PrivateAddress(f"{host} is {answers[0]['host']}, not a public address")
+        return public
 
     def mapped(self, host: str) -> tuple[str, int | None] | None:
         """Return where the user sends this host."""
         try:
-            return self._network.resolve_target(normal_host(host))
+            return self._network.resolve_target(normal_host(f"[{host}]" if ":" in host else host))
         except ValueError:
             return None
 
     def check_literal(self, host: str) -> None:
-        """Refuse an IP address written in a URL: it never passes `resolve`."""
-        literal = host.strip("[]")
-        if _is_ip(literal) and not self._network.allow_private and not is_public(literal):
-            raise PrivateAddress(f"{literal} is not a public address")
+        """Refuse a private IP address written in a URL, unless the user sends it elsewhere.
+
+        An IPv6 address comes without its brackets.
+        """
+        if not _is_ip(host) or self._network.allow_private or is_public(host):
+            return
+        if self.mapped(host) is None:
+            raise PrivateAddress(f"{host} is not a public address")
 
     async def close(self) -> None:
-        """Nothing to let go of."""
-        await self._dns.close()
+        """Let go of the threads; a lookup under way is not waited for."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _checked(self, answer: ResolveResult) -> ResolveResult:
-        if not self._network.allow_private and not is_public(answer["host"]):
-            raise PrivateAddress(f"{answer['hostname']} is {answer['host']}, not a public address")
-        return answer
+    async def _lookup(
+        self, host: str, port: int, family: socket.AddressFamily
+    ) -> list[ResolveResult]:
+        ask = partial(
+            socket.getaddrinfo,
+            host,
+            port,
+            family=family,
+            type=socket.SOCK_STREAM,
+            flags=socket.AI_ADDRCONFIG,
+        )
+        looking = asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        try:
+            found = await asyncio.wait_for(looking, self._patience)
+        except TimeoutError:
+            raise LookupFailed(f"no answer from DNS within {self._patience:g} s") from None
+        except UnicodeError:
+            # A label too long for DNS: browsers accept such a name, and nobody can have it.
+            raise LookupFailed("not a name that DNS can have") from None
+        return [_answer(host, str(address[0]), int(address[1])) for *_, address in found]
+
+
+class GuardedConnector(TCPConnector):
+    """Asks the resolver for IP addresses too: aiohttp connects to them without asking."""
+
+    async def _resolve_host(
+        self,
+        host: str,
+        port: int,
+        traces: object = None,  # noqa: ARG002 - aiohttp's signature
+    ) -> list[ResolveResult]:
+        return await self._resolver.resolve(host, port, family=self._family)
+
+
+def _answer(host: str, address: str, port: int) -> ResolveResult:
+    six = ipaddress.ip_address(address.partition("%")[0]).version == 6
+    return ResolveResult(
+        hostname=host,
+        host=address,
+        port=port,
+        family=socket.AF_INET6 if six else socket.AF_INET,
+        proto=0,
+        flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+    )
 
 
 def _is_ip(text: str) -> bool:

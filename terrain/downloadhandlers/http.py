@@ -19,10 +19,12 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     UnsupportedURLSchemeError,
 )
+from scrapy.http import Headers
 
-from terrain.downloadhandlers.addresses import GuardedResolver, PrivateAddress
+from terrain.downloadhandlers.addresses import GuardedConnector, GuardedResolver, PrivateAddress
 from terrain.downloadhandlers.errors import PrivateAddressError, TlsError
 from terrain.errand import ErrandKind, errand_of
+from terrain.rules.content import is_html
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,6 +42,9 @@ KEEP_ALIVE = 15.0
 UNLIMITED = 0
 """Scrapy's word for no size limit."""
 
+MAX_ROBOTS_UNPACKED = 10 * 1024 * 1024
+"""What a compressed robots.txt may grow to; `max-body-bytes` is for pages and may be tiny."""
+
 
 class TerrainDownloadHandler(AiohttpDownloadHandler):
     """Asks a host over a verified connection to a public address."""
@@ -55,7 +60,7 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
         self._ssl_context = _ssl_context(config)
         self._unused_session = self._session
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
+            connector=GuardedConnector(
                 resolver=self._resolver,
                 # Every connection resolves anew: no answer outlives its check.
                 use_dns_cache=False,
@@ -69,6 +74,9 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
             response_class=_ClientResponse,
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
         )
+        # aiohttp would send a request again by itself when a kept connection breaks: a second
+        # request to the host, at once, past the frontier's clock and budget.
+        self._session._retry_connection = False  # noqa: SLF001 - there is no public way
 
     @asynccontextmanager
     async def _make_request(
@@ -110,19 +118,40 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
         """Read the body, unless status and type say that nobody wants it.
 
         Scrapy holds Content-Length against the size limit before anything else, for HEAD too; a
-        large PDF would then be a failure instead of a page that is not HTML.
+        large PDF would then be a failure instead of a page that is not HTML. What is let through
+        here is cut off at its headers (extensions/cutoff.py).
         """
         errand = errand_of(request)
-        if errand is not None:
-            errand.status = response.status
-            if errand.kind is ErrandKind.HEAD or not 200 <= response.status < 300:
-                request.meta["download_maxsize"] = UNLIMITED
-        return await super()._read_response(response, request)
+        if errand is None:
+            return await super()._read_response(response, request)
+        errand.status = response.status
+        succeeded = 200 <= response.status < 300
+        # The last one, as Scrapy's headers have it: all must judge by the same type.
+        content_type = response.headers.getall("Content-Type", [None])[-1]
+        page = errand.kind is ErrandKind.GET and succeeded and is_html(content_type) is not False
+        if not page:
+            request.meta["download_maxsize"] = UNLIMITED
+        # Of an error page the status is all that counts.
+        request.meta["download_fail_on_dataloss"] = succeeded
+        answer = await super()._read_response(response, request)
+        # From here on the limit is for unpacking.
+        if errand.kind is ErrandKind.ROBOTS:
+            request.meta["download_maxsize"] = MAX_ROBOTS_UNPACKED
+        elif not succeeded:
+            # Nobody reads an error page; unpacked it might be a bomb.
+            answer = answer.replace(body=b"")
+        return answer
+
+    @staticmethod
+    def _extract_headers(response: _ClientResponse) -> Headers:
+        """Take the headers as bytes: as text, one byte that is not UTF-8 would fail the page."""
+        return Headers(list(response.raw_headers))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._unused_session.close()
         await super().close()
+        await self._resolver.close()
 
 
 def _ssl_context(config: Config) -> ssl.SSLContext:

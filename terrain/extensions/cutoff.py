@@ -1,4 +1,4 @@
-"""Cuts a GET off at its headers when they say that the body is of no use."""
+"""Cuts an answer off where the rest is of no use: at its headers, or within a robots.txt."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scrapy.exceptions import StopDownload
 
 from terrain.errand import ErrandKind, errand_of
 from terrain.rules.content import is_html
+from terrain.rules.robots import MAX_ROBOTS_BYTES
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,6 +30,7 @@ class CutOff:
         """Listen for headers."""
         cutoff = cls()
         crawler.signals.connect(cutoff.headers_received, signals.headers_received)
+        crawler.signals.connect(cutoff.bytes_received, signals.bytes_received)
         return cutoff
 
     def headers_received(self, request: Request, headers: Headers, body_length: int | None) -> None:
@@ -42,3 +44,11 @@ class CutOff:
         large = body_length is None or body_length > SMALL_BODY
         if (wanted and not_html) or (not wanted and large):
             raise StopDownload(fail=False)
+
+    def bytes_received(self, request: Request, data: bytes) -> None:
+        """Stop reading a robots.txt where the rules stop reading it (RFC 9309, 2.5)."""
+        errand = errand_of(request)
+        if errand is not None and errand.kind is ErrandKind.ROBOTS:
+            errand.received += len(data)
+            if errand.received > MAX_ROBOTS_BYTES:
+                raise StopDownload(fail=False)

@@ -7,7 +7,6 @@ The document is parsed as by a browser without scripting, so that links in `<nos
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
@@ -18,6 +17,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, Selectola
 from terrain.rules.charset import decode
 from terrain.rules.links import LinkKind, OutLink, Position
 from terrain.rules.markup import INLINE, bounded
+from terrain.rules.texts import clean, longest_raw
 from terrain.rules.urls import MAX_URL_LENGTH
 
 if TYPE_CHECKING:
@@ -51,12 +51,8 @@ MAX_REL: Final = 100
 MAX_ANCHOR_NODES: Final = 200
 """Nodes looked at for a link's text: links can be nested, and would share what is inside."""
 
-_RAW_EXCESS: Final = 20
-"""A text is cut to this many times its limit before its white space is collapsed."""
-
-# What neither SQLite nor PostgreSQL should be given, nor a terminal: C0 and C1 controls that are
-# no white space, and surrogates, which have no UTF-8 form.
-_UNSTORABLE: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]")
+MAX_PICTURE_DEPTH: Final = 32
+"""Elements around a `<title>` that are searched for an `<svg>`; there may be many titles."""
 
 _TEXT_TAG: Final = "-text"
 _UNSEEN: Final = frozenset({"script", "style", "iframe", "noembed", "noframes"})
@@ -146,19 +142,9 @@ def extract(
     )
 
 
-def _clean(text: str | None, limit: int) -> str:
-    """Collapse white space, drop what no database should be given, cut to `limit` characters."""
-    if not text:
-        return ""
-    if len(text) > _RAW_EXCESS * limit:
-        text = text[: _RAW_EXCESS * limit]
-    text = " ".join(_UNSTORABLE.sub("", text).split())
-    return text if len(text) <= limit else text[:limit].rstrip()
-
-
 def _rel(value: str | None) -> str:
     """Return the tokens of a `rel`, lower case, in their order, as many as fit."""
-    text = _clean(value, MAX_REL + 1).lower()
+    text = clean(value, MAX_REL + 1).lower()
     return text if len(text) <= MAX_REL else text[:MAX_REL].rpartition(" ")[0]
 
 
@@ -176,7 +162,7 @@ class _Head:
     def __init__(self, tree: LexborHTMLParser, fetch_url: str, rules: UrlRules) -> None:
         root = tree.root
         attributes = root.attributes if root else {}
-        lang = _clean(attributes.get("lang") or attributes.get("xml:lang"), MAX_LANGUAGE)
+        lang = clean(attributes.get("lang") or attributes.get("xml:lang"), MAX_LANGUAGE)
         self.language = lang or None
         base: str | None = None
         canonical: list[str] = []
@@ -194,29 +180,40 @@ class _Head:
                     base = attributes.get("href")
             elif _CANONICAL in (attributes.get("rel") or "").lower().split():
                 canonical.append(attributes.get("href") or "")
-        self.meta_robots = _clean(", ".join(robots), MAX_META_ROBOTS) or None
+        self.meta_robots = clean(", ".join(robots), MAX_META_ROBOTS) or None
         self.base = _resolved_base(base, fetch_url)
         addresses = (rules.address(href, self.base) for href in canonical if href.strip())
         self.canonical = next(filter(None, addresses), None)
 
     def _title(self, node: LexborNode) -> None:
-        # A <title> in an <svg> is the name of the picture.
-        if self.title is None and (node.parent is None or node.parent.tag != "svg"):
-            self.title = _clean(node.text(), MAX_TITLE) or None
+        if self.title is None and not _in_picture(node):
+            self.title = clean(node.text(), MAX_TITLE) or None
 
     def _meta(self, attributes: dict[str, str | None], robots: list[str]) -> None:
         name = (attributes.get("name") or "").strip().lower()
         content = attributes.get("content")
         if name == "description":
-            self.description = self.description or _clean(content, MAX_DESCRIPTION) or None
+            self.description = self.description or clean(content, MAX_DESCRIPTION) or None
         elif name == "robots":
-            directives = _clean(content, MAX_META_ROBOTS).lower()
+            directives = clean(content, MAX_META_ROBOTS).lower()
             if directives and len(robots) < MAX_META_ROBOTS and directives not in robots:
                 robots.append(directives)
         elif self.language is None:
             pragma = (attributes.get("http-equiv") or "").strip().lower()
             if pragma == "content-language":
-                self.language = _clean(content, MAX_LANGUAGE) or None
+                self.language = clean(content, MAX_LANGUAGE) or None
+
+
+def _in_picture(title: LexborNode) -> bool:
+    """Tell whether a `<title>` names a picture, or a part of one, and not the page."""
+    ancestor = title.parent
+    for _ in range(MAX_PICTURE_DEPTH):
+        if ancestor is None or (ancestor.tag or "").lower() in {"body", "head", "foreignobject"}:
+            return False
+        if ancestor.tag == "svg":
+            return True
+        ancestor = ancestor.parent
+    return False
 
 
 def _resolved_base(href: str | None, fetch_url: str) -> str:
@@ -298,9 +295,9 @@ def _anchor_text(link: LexborNode) -> str:
     if child is None:
         return ""
     if child.next is None and child.tag == _TEXT_TAG:  # most links
-        return _clean(child.text_content, MAX_ANCHOR)
+        return clean(child.text_content, MAX_ANCHOR)
     pictures: list[str] = []
-    return _clean("".join(_words(link, pictures)), MAX_ANCHOR) or _clean(
+    return clean("".join(_words(link, pictures)), MAX_ANCHOR) or clean(
         " ".join(pictures), MAX_ANCHOR
     )
 
@@ -323,7 +320,7 @@ def _words(link: LexborNode, pictures: list[str]) -> Iterable[str]:
             text = node.text_content or ""
             yield text
             length += len(text)
-            if length > _RAW_EXCESS * MAX_ANCHOR:
+            if length > longest_raw(MAX_ANCHOR):
                 return
         else:
             unseen = tag in _UNSEEN

@@ -29,7 +29,6 @@ _NOT_IN_A_HOST = frozenset("/\\?#@%")
 """What would turn a host in a list into another part of a URL, or escape it."""
 
 
-@lru_cache(maxsize=_CACHED_HOSTS)
 def identity_host(host: str) -> str | None:
     """Give the identity host of a parsed URL's host; None for a name no server can have.
 
@@ -37,6 +36,12 @@ def identity_host(host: str) -> str | None:
     its own. The Public Suffix List is not asked: it changes, and identities must be the same on
     every machine and in every year.
     """
+    # Asked before the cache: pages full of hosts of megabytes must not stay in memory.
+    return None if len(host) > MAX_HOST_LENGTH + 1 else _identity_host(host)
+
+
+@lru_cache(maxsize=_CACHED_HOSTS)
+def _identity_host(host: str) -> str | None:
     name = _without_trailing_dot(host)
     return _without_www(name) if _is_possible(name) else None
 
@@ -128,7 +133,8 @@ def root_of(host: str) -> str:
     if is_ip(name) or not all(labels):
         return name
     suffix = _suffix_list().extract_str(name).suffix
-    return ".".join(labels[-(suffix.count(".") + 2) :])
+    # `www.` under a public suffix (`www.github.io`) is that suffix to us, here as everywhere.
+    return _without_www(".".join(labels[-(suffix.count(".") + 2) :]))
 
 
 class HostKind(StrEnum):

@@ -7,12 +7,14 @@ middleware translates them into requests and items.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Final
 
 from terrain.rules.redirects import is_redirect
 from terrain.rules.states import PageState
+from terrain.rules.texts import clean
 
 LONGEST_WAIT: Final = 300.0
 """A 503 may make the retry wait up to this many seconds; one that asks for more counts as 429."""
@@ -152,9 +154,9 @@ def verdict_for_failure(
 
 def failure_reason(kind: FailureKind, detail: str) -> str:
     """Say in one short line what went wrong."""
-    # Cut first: `detail` may be a page's whole body in some exception's message.
-    words = " ".join(detail[: 2 * MAX_REASON].split())
-    return f"{kind.value}: {words}"[:MAX_REASON] if words else kind.value
+    # `detail` may be a page's whole body in some exception's message, or bytes that are no text.
+    words = clean(detail, MAX_REASON - len(kind.value) - 2)
+    return f"{kind.value}: {words}" if words else kind.value
 
 
 def _again(attempt: int, not_before: float, now: float, policy: RetryPolicy) -> Again | None:
@@ -186,7 +188,9 @@ def parse_retry_after(value: str | None, now: float) -> float | None:
     if len(value) > _LONGEST_DATE:
         return None
     try:
-        at = parsedate_to_datetime(value).timestamp()
+        date = parsedate_to_datetime(value)
+        # A date without a zone, as asctime writes it, is in GMT (RFC 9110, 5.6.7), not local time.
+        at = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError, OSError):
         return None
     return min(max(at, now), latest)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from terrain.errand import errand_of_answer
 from terrain.items import PageItem
+from terrain.scheduler import scheduler_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -54,4 +55,7 @@ class OutcomeMiddleware:
         errand = errand_of_answer(response)
         if errand is None or errand.entry is None or response.request is None:
             return None
+        if errand.settled or not scheduler_of(self.crawler).awaits_outcome(errand.entry.page_id):
+            return None  # Its item came through before, or the one that says what broke will.
+        errand.settled = True
         return self.crawler.spider.broken(response.request, error)  # type: ignore[union-attr,no-any-return]

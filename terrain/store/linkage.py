@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Dialect, bindparam, literal_column, select
 
 from terrain.rules.links import LinkKind, OutLink
 from terrain.store.schema import link
-from terrain.store.statements import Lookup, Prepared, Values, insert_into, update_by_key
+from terrain.store.statements import BulkInsert, Lookup, Prepared, Values, update_by_key
 
 # Written as a literal: SQLite uses a partial index only where the query repeats its condition.
 _IS_REDIRECT = link.c.kind == literal_column(str(int(LinkKind.REDIRECT)))
@@ -27,12 +27,27 @@ class Edge:
     redirect: bool
 
 
+LinkFacts = tuple[int, int, str | None, str | None, int]
+"""Kind, position, anchor, rel, and 1 if the target's host is on a list."""
+
+
+def facts_of(outlink: OutLink, *, listed: int) -> LinkFacts:
+    """Return what is stored of a link besides its ends; nothing is stored as NULL."""
+    return (
+        int(outlink.kind),
+        int(outlink.position),
+        outlink.anchor or None,
+        outlink.rel or None,
+        listed,
+    )
+
+
 class Linkage:
     """Reads and writes the `link` table."""
 
     def __init__(self, dialect: Dialect, run: int) -> None:
         self._run = run
-        self._insert = insert_into(link, dialect)
+        self._insert = BulkInsert(link, dialect)
         self._update = update_by_key(
             link, dialect, ["kind", "position", "anchor", "rel", "last_run", "listed"]
         )
@@ -65,31 +80,28 @@ class Linkage:
         connection: Connection,
         source: int,
         read_before: int,
-        links: dict[int, tuple[OutLink, bool]],
+        links: dict[int, LinkFacts],
     ) -> None:
-        """Take in the links of a page just read: by target, each with whether it is listed.
+        """Take in the links of a page just read, by target.
 
         `read_before` is the run in which the page was last read, 0 for never: then there is
         nothing to compare with, which is the common case and costs no read.
         """
-        known = (
-            {row[0]: tuple(row[1:]) for row in self._of_page.all(connection, (source,))}
-            if read_before
-            else {}
-        )
-        for target, (outlink, listed) in links.items():
-            facts = (
-                int(outlink.kind),
-                int(outlink.position),
-                outlink.anchor or None,
-                outlink.rel or None,
-            )
+        run = self._run
+        if not read_before:
+            self._new += [
+                (source, target, kind, position, anchor, rel, run, None, listed)
+                for target, (kind, position, anchor, rel, listed) in links.items()
+            ]
+            return
+        known = {row[0]: tuple(row[1:]) for row in self._of_page.all(connection, (source,))}
+        for target, (*facts, listed) in links.items():
             before = known.pop(target, None)
             if before is None:
-                self._new.append((source, target, *facts, self._run, None, int(listed)))
+                self._new.append((source, target, *facts, run, None, listed))
                 continue
             # `listed` is never taken back: the index may hold too much, never too little.
-            after = (*facts, None, int(listed or before[5]))
+            after = (*facts, None, listed or before[5])
             if after != before:
                 self._changed.append((*after, source, target))
         for target, before in known.items():

@@ -114,7 +114,7 @@ class HostSupply:
     crashed: bool
     """True when an earlier process had requests out and did not leave in good order."""
     robots: tuple[RobotsRecord, ...]
-    """What is known of its robots.txt and still fresh."""
+    """What is known of its robots.txt; what has expired still serves if no better answer comes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,13 @@ page whose radius grows after it was read passes the gain on, in the same transa
 set of crawlable pages is exact after every commit, whatever the order of arrival.
 """
 
+from collections.abc import Iterable
+
 from sqlalchemy import Connection
 
 from terrain.rules.depth import MAX_HOPS, after_link, after_redirect, crawlable
 from terrain.rules.hosts import HostKind
+from terrain.rules.links import LinkKind, OutLink
 from terrain.rules.states import PageState
 from terrain.rules.urls import Address
 from terrain.store.faults import Faults
@@ -47,15 +50,28 @@ class Reach:
         """Drop what was remembered: the transaction it belonged to was rolled back."""
         self._growing, self._young, self._old = {}, {}, {}
 
-    def settled(self, address: Address, radius: int) -> bool:
-        """Tell from memory alone that an ordinary link with this radius changes nothing.
+    def news(self, links: Iterable[OutLink], radius: int) -> list[OutLink]:
+        """Return the links that may change something, given the radius an ordinary one hands on.
 
-        True only for a page that this run has reached with no fewer steps left and no hops. Both
-        can only get better within a run, so what is remembered stays true.
+        Told from memory alone. A link is left out only if this run has reached its target with no
+        fewer steps left and no hops. Both can only get better within a run, so what is remembered
+        stays true.
         """
-        key = address.page_id
-        known = self._young.get(key) or self._old.get(key)
-        return known is not None and known[0] >= radius and known[1] == address.check
+        # Most links of most pages end here: the loop is kept free of calls.
+        young, old, redirect = self._young, self._old, LinkKind.REDIRECT
+        found = []
+        for link in links:
+            address = link.address
+            key = address.page_id
+            known = young.get(key) or old.get(key)
+            if (
+                known is None
+                or known[0] < radius
+                or known[1] != address.check
+                or link.kind is redirect
+            ):
+                found.append(link)
+        return found
 
     def arrive(
         self,

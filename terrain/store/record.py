@@ -11,7 +11,7 @@ from terrain.rules.states import WAITING, PageState
 from terrain.rules.urls import Address
 from terrain.store.faults import Faults
 from terrain.store.hosts import Hosts
-from terrain.store.linkage import Linkage
+from terrain.store.linkage import Linkage, LinkFacts, facts_of
 from terrain.store.outcomes import PageOutcome, Recorded
 from terrain.store.pages import PageRow, Pages
 from terrain.store.policy import Policy
@@ -89,14 +89,15 @@ class Recorder:
         read_before: dict[int, int] = {}
         taken = [outcome for outcome in outcomes if self._take(outcome, read_before)]
         arrivals = self._arrivals(taken)
-        refused = self._load(connection, [address for _, address, _ in arrivals], now, recorded)
-        for source, address, redirect in arrivals:
-            if address.host not in refused:
-                radius, hops = passed_on(source, redirect=redirect)
-                self._reach.arrive(connection, address, radius, hops, now, recorded)
+        refused = self._load(connection, [link.address for _, link in arrivals], now, recorded)
+        for source, link in arrivals:
+            if link.address.host not in refused:
+                radius, hops = passed_on(source, redirect=link.kind is LinkKind.REDIRECT)
+                self._reach.arrive(connection, link.address, radius, hops, now, recorded)
+        listed: dict[str, int] = {}
         for outcome in taken:
             if outcome.page_id in read_before:
-                links = self._links(outcome, refused)
+                links = self._links(outcome, recorded.collisions, listed)
                 recorded.links += len(links)
                 before = read_before[outcome.page_id]
                 self._linkage.replace(connection, outcome.page_id, before, links)
@@ -138,19 +139,16 @@ class Recorder:
             self._faults.redirected(row)
         return True
 
-    def _arrivals(self, outcomes: Iterable[PageOutcome]) -> list[tuple[PageRow, Address, bool]]:
+    def _arrivals(self, outcomes: Iterable[PageOutcome]) -> list[tuple[PageRow, OutLink]]:
         """Return the links that may tell the run something it does not know yet."""
-        arrivals = []
+        arrivals: list[tuple[PageRow, OutLink]] = []
         for outcome in outcomes:
             if outcome.state not in _READ:
                 continue
             source = self._pages.get(outcome.page_id)
             assert source is not None
             radius, _ = passed_on(source, redirect=False)
-            for link in outcome.links:
-                redirect = link.kind is LinkKind.REDIRECT
-                if redirect or not self._reach.settled(link.address, radius):
-                    arrivals.append((source, link.address, redirect))
+            arrivals += [(source, link) for link in self._reach.news(outcome.links, radius)]
         return arrivals
 
     def _load(
@@ -162,20 +160,26 @@ class Recorder:
         recorded.collisions += [a.identity for a in addresses if a.host in refused]
         return refused
 
-    def _links(self, outcome: PageOutcome, refused: set[str]) -> dict[int, tuple[OutLink, bool]]:
-        """Return the outcome's links by target: no self-links, one per pair, no collisions."""
-        links: dict[int, tuple[OutLink, bool]] = {}
+    def _links(
+        self, outcome: PageOutcome, refused: Sequence[str], listed: dict[str, int]
+    ) -> dict[int, LinkFacts]:
+        """Return the outcome's links by target: no self-links, one per pair, no collisions.
+
+        `refused` are identities, `listed` remembers which hosts of this batch are on a list.
+        """
+        links: dict[int, LinkFacts] = {}
+        source = outcome.page_id
         for link in outcome.links:
             address = link.address
             target = address.page_id
-            if target == outcome.page_id or address.host in refused:
+            if target == source or (refused and address.identity in refused):
                 continue
-            if target in links and links[target][0].kind <= link.kind:
+            if target in links and links[target][0] <= link.kind:
                 continue
-            known = self._pages.get(target)
-            if known is not None and known.check != address.check:
-                continue
-            links[target] = (link, self._policy.listed(address.host) is not None)
+            host = address.host
+            if host not in listed:
+                listed[host] = int(self._policy.listed(host) is not None)
+            links[target] = facts_of(link, listed=listed[host])
         return links
 
     def _finish(

@@ -59,9 +59,7 @@ def open_run(
     if job is not None and (start is not Start.FRESH):
         named = connection.execute(select(runs).where(runs.c.job == job)).first()
         if named is None and start is Start.RESUME:
-            raise RunRefused(
-                "the JOBDIR names no run of this database to resume; use auto or fresh"
-            )
+            raise RunRefused("the JOBDIR names no run of this database: there is none to resume")
         if named is None:
             return _new(connection, policy, newest, job, now, [])
         if newest is not None and named.id != newest.id:
@@ -126,11 +124,9 @@ def _limit_anew(connection: Connection, policy: Policy, run: int) -> None:
     connection.execute(update(host).where(met, host.c.requests == 0).values(admitted=0))
     admitted = connection.execute(select(host.c.name, host.c.root).where(met, host.c.admitted == 1))
     places = Counter(root for name, root in admitted if takes_a_place(policy, name, root))
-    connection.execute(delete(root_state).where(root_state.c.run == run))
+    connection.execute(delete(root_state))  # counts of earlier runs mean nothing any more
     if places:
-        roots = list(places)
-        connection.execute(delete(root_state).where(root_state.c.name.in_(roots)))
-        rows = [{"name": root, "run": run, "subdomains": places[root]} for root in roots]
+        rows = [{"name": root, "run": run, "subdomains": n} for root, n in places.items()]
         connection.execute(insert(root_state), rows)
 
 

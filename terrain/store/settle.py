@@ -1,18 +1,20 @@
 """The exact depths of a run, for all origins at once.
 
 A breadth-first search, level by level, over the links this run saw, done inside the database so
-that memory does not grow with the terrain. Origins are bits: one pass carries all of them. Pages
-that the run did not reach keep the depths of earlier runs.
+that memory does not grow with the terrain. Origins are bits: a page's links are followed once per
+level for all origins that reach it there, not once per origin. Pages that the run did not reach
+keep the depths of earlier runs.
 """
+
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Column,
     ColumnElement,
     Connection,
-    Integer,
     MetaData,
-    SmallInteger,
     Table,
     and_,
     delete,
@@ -21,66 +23,32 @@ from sqlalchemy import (
     insert,
     literal,
     literal_column,
+    or_,
     select,
 )
-from sqlalchemy.sql import Select, Subquery
+from sqlalchemy.sql import Select
 
 from terrain.rules.links import LinkKind
+from terrain.store.engine import CACHE_KIB
 from terrain.store.policy import Policy
-from terrain.store.schema import BITS_PER_WORD, host, link, origin, page, page_depth
+from terrain.store.schema import BITS_PER_WORD, Id, host, link, origin, page, page_depth
 from terrain.store.statements import insert_for
 
-_scratch = MetaData()
-
-
-def _masks(name: str) -> Table:
-    return Table(
-        name,
-        _scratch,
-        Column("page_id", BigInteger, primary_key=True, autoincrement=False),
-        Column("word", SmallInteger, primary_key=True, autoincrement=False),
-        Column("mask", BigInteger, nullable=False),
-        prefixes=["TEMPORARY"],
-        sqlite_with_rowid=False,
-    )
-
-
-_wave = _masks("settle_wave")  # arriving at this depth
-_fresh = _masks("settle_fresh")  # the part of it that is new
-_seen = _masks("settle_seen")  # all that arrived at this or a smaller depth
-_level = _masks("settle_level")  # all that is new at this depth
-_host_mask = Table(
-    "settle_host",
-    _scratch,
-    Column("host_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("word", SmallInteger, primary_key=True, autoincrement=False),
-    Column("mask", BigInteger, nullable=False),
-    prefixes=["TEMPORARY"],
-)
-_allowed = Table(
-    "settle_allowed",
-    _scratch,
-    Column("word", Integer, primary_key=True, autoincrement=False),
-    Column("mask", BigInteger, nullable=False),
-    prefixes=["TEMPORARY"],
-)
+Rows = Select[Any]
+"""A query that gives page ids with their masks."""
 
 
 def settle_depths(connection: Connection, policy: Policy, run: int) -> None:
     """Work out and write the depths of every page that the run reached."""
-    _scratch.drop_all(connection)
-    _scratch.create_all(connection)
-    try:
-        bits = _origin_bits(connection, policy)
+    search = _Search(connection, run, _origin_bits(connection, policy), policy.depth.limits)
+    with search:
         _forget_old_depths(connection, run)
-        _own_pages(connection, policy, bits, run)
+        search.start(policy)
         depth = 0
-        while _arrive(connection, run):
-            _keep(connection, depth)
-            _next_level(connection, bits, policy.depth.limits, depth, run)
+        while search.arrive():
+            search.keep(depth)
+            search.go_on(depth)
             depth += 1
-    finally:
-        _scratch.drop_all(connection)
 
 
 def _origin_bits(connection: Connection, policy: Policy) -> list[tuple[int, int]]:
@@ -98,122 +66,162 @@ def _forget_old_depths(connection: Connection, run: int) -> None:
     connection.execute(delete(page_depth).where(reached))
 
 
-def _own_pages(
-    connection: Connection, policy: Policy, bits: list[tuple[int, int]], run: int
-) -> None:
-    """Depth 0: every reached page on a host that matches an origin."""
-    rows = []
-    for key, name in connection.execute(select(host.c.id, host.c.name).where(host.c.run == run)):
-        masks: dict[int, int] = {}
-        for index in policy.host_rules.origins(name):
-            word, bit = bits[index]
-            masks[word] = masks.get(word, 0) | (1 << bit)
-        rows += [{"host_id": key, "word": word, "mask": mask} for word, mask in masks.items()]
-    if not rows:
-        return
-    connection.execute(insert(_host_mask), rows)
-    own = (
-        select(page.c.id, _host_mask.c.word, _host_mask.c.mask)
-        .join(_host_mask, _host_mask.c.host_id == page.c.host_id)
-        .where(page.c.run == run)
-    )
-    connection.execute(insert(_wave).from_select(["page_id", "word", "mask"], own))
+class _Search:
+    """The scratch tables of one search, and its steps."""
 
+    def __init__(
+        self,
+        connection: Connection,
+        run: int,
+        bits: Sequence[tuple[int, int]],
+        limits: Sequence[int],
+    ) -> None:
+        self._connection = connection
+        self._run = run
+        self._bits = bits
+        self._limits = limits
+        # Only words that an origin of this run lives in: each is a column of the scratch tables.
+        self._words = sorted({word for word, _ in bits})
+        self._scratch = MetaData()
+        self._wave = self._masks("settle_wave", "page_id")  # arriving at this depth
+        self._fresh = self._masks("settle_fresh", "page_id")  # the part of it that is new
+        self._seen = self._masks("settle_seen", "page_id")  # all that is new here or was before
+        self._level = self._masks("settle_level", "page_id")  # all that is new at this depth
+        self._host = self._masks("settle_host", "host_id")  # what a host's own pages have
 
-def _arrive(connection: Connection, run: int) -> bool:
-    """Take in the wave at one depth, through redirects too, which cost no depth."""
-    connection.execute(delete(_level))
-    any_new = False
-    while True:
-        connection.execute(delete(_fresh))
-        known = func.coalesce(_seen.c.mask, 0)
-        new = _wave.c.mask.op("&")(literal(-1) - known)  # -1 - x is ~x, in both dialects
-        arrived = (
-            select(_wave.c.page_id, _wave.c.word, new)
-            .outerjoin(
-                _seen, and_(_seen.c.page_id == _wave.c.page_id, _seen.c.word == _wave.c.word)
+    def __enter__(self) -> None:
+        if self._connection.dialect.name == "sqlite":
+            # The scratch tables have a cache of their own, by default too small for them.
+            self._connection.exec_driver_sql(f"PRAGMA temp.cache_size = -{CACHE_KIB}")
+        self._scratch.drop_all(self._connection)
+        self._scratch.create_all(self._connection)
+
+    def __exit__(self, *_: object) -> None:
+        self._scratch.drop_all(self._connection)
+
+    def _masks(self, name: str, key: str) -> Table:
+        # A single integer key makes it SQLite's rowid: half the cost of any other key.
+        columns = [Column(_name(word), BigInteger, nullable=False) for word in self._words]
+        key_column = Column(key, Id, primary_key=True, autoincrement=False)
+        return Table(name, self._scratch, key_column, *columns, prefixes=["TEMPORARY"])
+
+    def _masks_of(self, origins: Iterable[int]) -> dict[str, int]:
+        """Return the masks of some origins, by column."""
+        masks = dict.fromkeys(map(_name, self._words), 0)
+        for index in origins:
+            word, bit = self._bits[index]
+            masks[_name(word)] |= 1 << bit
+        return masks
+
+    def start(self, policy: Policy) -> None:
+        """Depth 0: every reached page on a host that matches an origin."""
+        query = select(host.c.id, host.c.name).where(host.c.run == self._run)
+        rows = [
+            {"host_id": key, **self._masks_of(origins)}
+            for key, name in self._connection.execute(query)
+            if (origins := policy.host_rules.origins(name))
+        ]
+        if rows:
+            self._connection.execute(insert(self._host), rows)
+        own = (
+            select(page.c.id, *_mask_columns(self._host))
+            .join(self._host, self._host.c.host_id == page.c.host_id)
+            .where(page.c.run == self._run)
+        )
+        self._merge(self._wave, own)
+
+    def arrive(self) -> bool:
+        """Take in the wave at one depth, through redirects too, which cost no depth."""
+        self._clear(self._level)
+        any_new = False
+        while self._find_fresh():
+            any_new = True
+            self._merge(self._seen, select(self._fresh))
+            self._merge(self._level, select(self._fresh))
+            self._clear(self._wave)
+            self._follow(self._fresh, self._masks_of(range(len(self._bits))), redirect=True)
+        return any_new
+
+    def keep(self, depth: int) -> None:
+        """Write the level to the table."""
+        for word, mask in zip(self._words, _mask_columns(self._level), strict=True):
+            found = select(self._level.c.page_id, literal(depth), literal(word), mask)
+            self._connection.execute(
+                insert(page_depth).from_select(
+                    ["page_id", "depth", "word", "mask"], found.where(mask != 0)
+                )
             )
-            .where(new != 0)
+
+    def go_on(self, depth: int) -> None:
+        """Follow links from what is new; an origin's bit goes no further than its limit + 1."""
+        self._clear(self._wave)
+        within = [index for index, limit in enumerate(self._limits) if depth <= limit]
+        if within:
+            self._follow(self._level, self._masks_of(within), redirect=False)
+
+    def _find_fresh(self) -> bool:
+        """Find what of the wave was not seen before; False if there is nothing."""
+        wave, seen = self._wave, self._seen
+        self._clear(self._fresh)
+        new = [
+            mask.bitwise_and(func.coalesce(before, 0).bitwise_not())
+            for mask, before in zip(_mask_columns(wave), _mask_columns(seen), strict=True)
+        ]
+        arrived = (
+            select(wave.c.page_id, *new)
+            .outerjoin(seen, seen.c.page_id == wave.c.page_id)
+            .where(or_(*(mask != 0 for mask in new)))
         )
-        connection.execute(insert(_fresh).from_select(["page_id", "word", "mask"], arrived))
-        if not connection.scalar(select(exists(select(_fresh.c.page_id)))):
-            return any_new
-        any_new = True
-        everything = select(_fresh.c.page_id, _fresh.c.word, _fresh.c.mask)
-        _merge(connection, _seen, everything)
-        _merge(connection, _level, everything)
-        connection.execute(delete(_wave))
-        _merge(connection, _wave, _along(_fresh, run, redirect=True))
+        self._merge(self._fresh, arrived)
+        return bool(self._connection.scalar(select(exists(select(self._fresh.c.page_id)))))
 
-
-def _keep(connection: Connection, depth: int) -> None:
-    found = select(_level.c.page_id, literal(depth), _level.c.word, _level.c.mask)
-    connection.execute(insert(page_depth).from_select(["page_id", "depth", "word", "mask"], found))
-
-
-def _next_level(
-    connection: Connection,
-    bits: list[tuple[int, int]],
-    limits: tuple[int, ...],
-    depth: int,
-    run: int,
-) -> None:
-    """Follow links from what is new; an origin's bit goes no further than its limit + 1."""
-    allowed: dict[int, int] = {}
-    for (word, bit), limit in zip(bits, limits, strict=True):
-        if depth <= limit:
-            allowed[word] = allowed.get(word, 0) | (1 << bit)
-    connection.execute(delete(_wave))
-    connection.execute(delete(_allowed))
-    if not allowed:
-        return
-    connection.execute(
-        insert(_allowed), [{"word": word, "mask": mask} for word, mask in allowed.items()]
-    )
-    mask = _level.c.mask.op("&")(_allowed.c.mask)
-    onward = (
-        select(_level.c.page_id, _level.c.word, mask.label("mask"))
-        .join(_allowed, _allowed.c.word == _level.c.word)
-        .where(mask != 0)
-        .subquery()
-    )
-    _merge(connection, _wave, _along(onward, run, redirect=False))
-
-
-def _along(sources: Table | Subquery, run: int, *, redirect: bool) -> Select[tuple[int, int, int]]:
-    """Select where the present links of pages read in this run lead, with the sources' masks."""
-    kind: ColumnElement[int] = literal_column(str(int(LinkKind.REDIRECT)))
-    columns = sources.c
-    return (
-        select(link.c.to_id, columns.word, columns.mask)
-        .select_from(sources)
-        .join(page, and_(page.c.id == columns.page_id, page.c.read_run == run))
-        .join(
-            link,
-            and_(
-                link.c.from_id == columns.page_id,
-                link.c.kind == kind if redirect else link.c.kind != kind,
-                link.c.last_run.is_(None),
-            ),
+    def _follow(self, sources: Table, within: dict[str, int], *, redirect: bool) -> None:
+        """Fill the wave with where links lead that this run read; only bits `within` go along."""
+        kind: ColumnElement[int] = literal_column(str(int(LinkKind.REDIRECT)))
+        leads = and_(
+            link.c.from_id == sources.c.page_id,
+            link.c.kind == kind if redirect else link.c.kind != kind,
+            link.c.last_run.is_(None),
         )
-    )
-
-
-def _merge(connection: Connection, table: Table, rows: Select[tuple[int, int, int]]) -> None:
-    """Insert masks, or-ing them with what is there for the same page and word."""
-    names = ["page_id", "word", "mask"]
-    if connection.dialect.name == "postgresql":
-        # PostgreSQL wants each key once per statement, and has the aggregate SQLite lacks.
-        part = rows.subquery()
-        key, word, mask = part.c
-        rows = select(key, word, func.bit_or(mask)).group_by(key, word)
-    else:
-        # Without a WHERE, SQLite's parser takes ON CONFLICT for a join's ON.
-        rows = rows.where(literal_column("1") == literal_column("1"))
-    statement = insert_for(connection.dialect, table).from_select(names, rows)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["page_id", "word"],
-            set_={"mask": table.c.mask.op("|")(statement.excluded.mask)},
+        onward = [mask.bitwise_and(within[mask.name]) for mask in _mask_columns(sources)]
+        self._merge(
+            self._wave,
+            select(link.c.to_id, *onward)
+            .select_from(sources)
+            .join(page, and_(page.c.id == sources.c.page_id, page.c.read_run == self._run))
+            .join(link, leads)
+            .where(or_(*(mask != 0 for mask in onward))),
         )
-    )
+
+    def _merge(self, table: Table, rows: Rows) -> None:
+        """Insert masks, or-ing them with what is there for the same key."""
+        if self._connection.dialect.name == "postgresql":
+            # PostgreSQL wants each key once per statement, and has the aggregate SQLite lacks.
+            key, *masks = rows.subquery().c
+            rows = select(key, *map(func.bit_or, masks)).group_by(key)
+        else:
+            # Without a WHERE, SQLite's parser takes ON CONFLICT for a join's ON.
+            rows = rows.where(literal_column("1") == literal_column("1"))
+        statement = insert_for(self._connection.dialect, table)
+        statement = statement.from_select([column.name for column in table.c], rows)
+        merged = {
+            mask.name: mask.bitwise_or(statement.excluded[mask.name])
+            for mask in _mask_columns(table)
+        }
+        # Most links bring nothing new to their target: then nothing is written.
+        news = or_(*(table.c[name] != value for name, value in merged.items()))
+        (key,) = table.primary_key.columns
+        self._connection.execute(
+            statement.on_conflict_do_update(index_elements=[key.name], set_=merged, where=news)
+        )
+
+    def _clear(self, table: Table) -> None:
+        self._connection.execute(delete(table))
+
+
+def _name(word: int) -> str:
+    return f"mask_{word}"
+
+
+def _mask_columns(table: Table) -> list[Column[Any]]:
+    return [column for column in table.columns if not column.primary_key]

@@ -116,7 +116,8 @@ class Supply:
 
     def robots_of(self, connection: Connection, name: str, now: float) -> tuple[RobotsRecord, ...]:
         """Return what is known of a host's robots.txt and still fresh."""
-        return self._fresh_robots(connection, host_id(name), now)
+        known = self._known_robots(connection, host_id(name))
+        return tuple(record for record in known if record.expires_at > now)
 
     def supply(
         self,
@@ -163,7 +164,7 @@ class Supply:
             closed=closed,
             not_before=not_before,
             crashed=crashed,
-            robots=self._fresh_robots(connection, row.id, now) if closed is None else (),
+            robots=self._known_robots(connection, row.id) if closed is None else (),
         )
 
     def give_back(
@@ -264,14 +265,10 @@ class Supply:
         listed = self._hosts.policy.listed(row.name)
         return PageState(listed.value) if listed is not None else row.closed
 
-    def _fresh_robots(
-        self, connection: Connection, key: int, now: float
-    ) -> tuple[RobotsRecord, ...]:
+    def _known_robots(self, connection: Connection, key: int) -> tuple[RobotsRecord, ...]:
         # A lookup fills its chunk up with one key, so a row may come more than once.
         rows = {tuple(found) for found in self._robots.rows(connection, [key])}
-        return tuple(
-            record for values in rows if (record := RobotsRecord(*values)).expires_at > now
-        )
+        return tuple(RobotsRecord(*values) for values in rows)
 
 
 def forget_frontier(connection: Connection) -> None:

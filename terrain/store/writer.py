@@ -30,10 +30,10 @@ MAX_OPERATIONS = 256
 class Operation(Generic[Result]):
     """Something to do in a transaction, and the promise of its result."""
 
-    work: Callable[[Connection], Result]
+    work: Callable[[Connection], Result] | None = None
     future: "Future[Result]" = field(default_factory=Future)
     merge: Callable[[Connection, list[Any]], list[Any]] | None = None
-    """If set, neighbours with the same function are done together: payloads in, results out."""
+    """Instead of `work`: neighbours with the same function go together, payloads to results."""
     payload: Any = None
 
 
@@ -60,7 +60,7 @@ class Writer:
         self, merge: Callable[[Connection, list[Any]], list[Any]], payload: Any
     ) -> "Future[Any]":
         """Do `merge` for this payload and whatever neighbours it has in the queue."""
-        return self._put(Operation(_unmerged, merge=merge, payload=payload))
+        return self._put(Operation(merge=merge, payload=payload))
 
     def close(self) -> None:
         """Finish what is queued and stop."""
@@ -104,8 +104,9 @@ class Writer:
             results = self._transact(operations)
         except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits for the result
             self._on_rollback()
-            if len(operations) == 1:
-                operations[0].future.set_exception(error)
+            if len(operations) == 1 or _is_the_machines(error):
+                for operation in operations:
+                    operation.future.set_exception(error)
                 return
             # One bad operation must not take its neighbours down: do them one by one.
             logger.debug("a batch of %d failed (%s); trying one by one", len(operations), error)
@@ -124,6 +125,7 @@ class Writer:
                 operation = operations[start]
                 end = start + 1
                 if operation.merge is None:
+                    assert operation.work is not None
                     results.append(operation.work(connection))
                 else:
                     while end < len(operations) and operations[end].merge == operation.merge:
@@ -134,5 +136,9 @@ class Writer:
         return results
 
 
-def _unmerged(_connection: Connection) -> Any:
-    raise AssertionError("an operation with a merge function is done through it")
+def _is_the_machines(error: BaseException) -> bool:
+    """Tell whether the file, not an operation, is at fault (full, locked, read-only, damaged).
+
+    Trying the operations one by one would then only repeat it, at a minute each if it is locked.
+    """
+    return isinstance(error, StoreError) and error.__cause__ is not None

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from terrain.sampleweb.behaviours import Behaviour
 from terrain.sampleweb.pages import Html, Link, NonHtml, Redirect, Status
 from terrain.sampleweb.web import Host, Latency, Web
+
+if TYPE_CHECKING:
+    from terrain.sampleweb.behaviours import Behaviour
 
 
 @dataclass
@@ -69,7 +71,7 @@ def busy(seed: int) -> Scene:
     """One's own hosts, many pages, eight requests at once and no delay."""
     random = Random(seed)
     names = [f"own{number}.test" for number in range(3)]
-    web = Web(_pages(random, names, 150), latency=Latency(0.01, seed=seed))
+    web = Web(_pages(random, names, 100), latency=Latency(0.01, seed=seed))
     quality = [
         {
             "domain": name,
@@ -88,7 +90,8 @@ def busy(seed: int) -> Scene:
 
 
 def scarce(seed: int) -> Scene:
-    """Hosts whose request budget is smaller than their number of pages."""
-    scene = polite(seed)
-    scene.sections["crawler"]["max-domain-requests"] = 7
-    return scene
+    """Hosts whose request budget is smaller than what their pages would take."""
+    names = [f"h{number}.test" for number in range(5)]
+    web = Web(_pages(Random(seed), names, 15), latency=Latency(0.02, seed=seed))
+    quality = [{"domain": names[0], "seeds": [f"https://{names[0]}/p0"], "max-depth": 20}]
+    return Scene(web, quality, {"crawler": {"max-domain-requests": 20}})

@@ -130,3 +130,13 @@ def test_checks_across_keys_name_the_variable_too(tmp_path, monkeypatch):
     assert caught.value.problems == [
         f'environment: TERRAIN_OUTPUT__METRICS_PATH = "./terrain.db": {taken}'
     ]
+
+
+def test_a_variable_with_an_odd_name_is_told_on_one_harmless_line():
+    name = "TERRAIN_CRAWLER__\x1b[31m\n" + "X" * 1000
+    with pytest.raises(ConfigError) as caught:
+        parse_config(FILE, env={name: "1"})
+    (line,) = caught.value.problems
+    assert line.startswith(r"environment: TERRAIN_CRAWLER__\u001b[31m\u000aXXX")
+    assert line.isprintable()
+    assert len(line) < 200

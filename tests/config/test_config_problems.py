@@ -36,6 +36,7 @@ def test_values_as_in_toml_on_one_line(value, shown):
         ("postgresql://me:secret@db/a", "postgresql://***@db/a"),
         ("postgresql://me:se/cr?t#@x@db/a", "postgresql://***@db/a"),
         ("https://token@example.com/", "https://***@example.com/"),
+        ("https://a/ https://me:secret@b/ https://c:80", "https://a/ https://***@b/ https://c:80"),
         ("https://medium.com/@name", "https://medium.com/@name"),
         ("me@example.com", "me@example.com"),
     ],
@@ -49,6 +50,15 @@ def test_long_values_are_cut():
     assert len(show_value(16**5000)) == 80
 
 
+def test_a_long_key_is_cut():
+    assert len(dotted(("crawler", "x" * 1_000_000))) < 100
+
+
 def test_paths():
     assert dotted(("quality", 0, "seeds", 1)) == "quality[0].seeds[1]"
     assert dotted(("network", "resolve", "*.test")) == 'network.resolve."*.test"'
+
+
+def test_a_long_value_without_a_password_is_looked_at_once():
+    # Where the search goes to the end from every "://", this takes minutes.
+    assert show_value("://:" * 250_000).startswith('"://:')

@@ -58,6 +58,14 @@ class TestWhatLoads:
         assert config.user_agent.contact_email == "crawler@example.com"
         assert config.network.resolve_target("a.test") == ("127.0.0.1", 8443)
 
+    def test_many_dots_in_comments_and_strings_are_no_long_key(self):
+        labels = "a." * 60
+        text = f"# {'.' * 100} {labels}\n{MINIMAL}"
+        text += f"[[stub]]\ndomain = '{labels}com'\n[[blacklist]]\ndomain = \"*.{labels}org\"\n"
+        config = parse_config(text, env={})
+        assert config.stub[0].domain == f"{labels}com"
+        assert config.blacklist[0].domain == f"*.{labels}org"
+
     def test_a_byte_order_mark_and_dos_line_ends(self, tmp_path):
         path = tmp_path / "config.toml"
         path.write_bytes(b"\xef\xbb\xbf" + MINIMAL.replace("\n", "\r\n").encode())
@@ -113,6 +121,10 @@ class TestPaths:
         monkeypatch.setenv("HOME", str(tmp_path))
         config = parse_config(f'output.database-path = "~/mine.db"\n{MINIMAL}', env={})
         assert config.output.database_path == tmp_path / "mine.db"
+
+    def test_a_path_of_a_million_directories_is_refused_without_a_look(self):
+        with pytest.raises(ConfigError, match="must be at most 4096 characters long"):
+            parse_config(f'output.summary-path = "{"a/" * 1_000_000}"\n{MINIMAL}', env={})
 
     def test_a_database_url_takes_the_place_of_the_file(self):
         url = "postgresql://me:secret@db/terrain"

@@ -21,6 +21,7 @@ ROOTS = [
     ("below a private suffix", "a.user.github.io", "user.github.io"),
     ("a public suffix", "co.uk", "co.uk"),
     ("a private suffix itself", "github.io", "github.io"),
+    ("www. of a private suffix, which is that suffix", "a.www.github.io", "github.io"),
     ("a top-level domain", "com", "com"),
     ("a top-level domain nobody knows", "a.b.test", "b.test"),
     ("directly below such a one", "b.test", "b.test"),
@@ -264,9 +265,15 @@ def test_classifying_looks_up_labels_not_patterns() -> None:
 
 
 def test_caches_over_hosts_are_bounded() -> None:
-    for bounded in (identity_host, root_of, hosts.normal_host):
+    for bounded in (hosts._identity_host, root_of, hosts.normal_host):
         assert bounded.cache_parameters()["maxsize"] == hosts._CACHED_HOSTS
     rules = HostRules(blacklist=[], stub=[], quality=[])
     for number in range(hosts._CACHED_HOSTS + 10):
         rules.classify(f"host-{number}.example.com")
     assert rules._facts.cache_info().currsize == hosts._CACHED_HOSTS
+
+
+def test_a_host_of_megabytes_is_not_kept() -> None:
+    before = hosts._identity_host.cache_info().currsize
+    assert identity_host("a" * 1_000_000) is None
+    assert hosts._identity_host.cache_info().currsize == before

@@ -1,5 +1,6 @@
 """What an answer or a failure means for the page and its host (design 3.3)."""
 
+import time
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
@@ -156,6 +157,14 @@ def test_a_reason_is_one_short_line() -> None:
     assert len(verdict.reason) <= MAX_REASON
 
 
+def test_a_reason_can_be_stored_and_shown() -> None:
+    # Servers' bytes get into exceptions' messages; PostgreSQL takes no NUL, UTF-8 no surrogate.
+    said = b"bad \x00header\x1b[31m \xff".decode("utf-8", "surrogateescape")
+    assert failure(FailureKind.TLS, said) == Outcome(
+        PageState.UNREACHABLE, "TLS error: bad header[31m"
+    )
+
+
 @given(
     code=st.integers(0, 1_000),
     attempt=st.integers(0, 6),
@@ -217,6 +226,18 @@ def test_every_failure_ends_after_the_last_attempt(
 )
 def test_retry_after_in_each_of_its_forms(value: str, seconds: float) -> None:
     assert parse_retry_after(value, NOW) == NOW + seconds
+
+
+def test_a_date_without_a_zone_is_in_gmt_wherever_the_crawl_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert parse_retry_after("Tue Nov 14 22:15:20 2023", NOW) == NOW + 120
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from tests.store.terrains import Terrain
 
 @pytest.fixture
 def make_terrain(tmp_path: Path) -> Iterator[Callable[[Policy], Terrain]]:
+    """Open terrains by policy; whatever the test did to them, they must be sound afterwards."""
     made: list[Terrain] = []
 
     def make(policy: Policy) -> Terrain:
@@ -21,4 +22,4 @@ def make_terrain(tmp_path: Path) -> Iterator[Callable[[Policy], Terrain]]:
 
     yield make
     for terrain in made:
-        terrain.crash()
+        terrain.check()

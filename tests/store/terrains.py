@@ -1,8 +1,7 @@
 """What the store's tests share: policies and outcomes by hand, no configuration file."""
 
-import itertools
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from terrain.rules.hosts import HostRules
 from terrain.rules.links import LinkKind, OutLink, Position
 from terrain.rules.states import PageState
 from terrain.rules.urls import Address, UrlRules
-from terrain.store import PageOutcome, Policy, Store
+from terrain.store import HostSupply, PageOutcome, Policy, Recorded, RunInfo, Start, Store
+from tests.store.integrity import check_integrity
 
 URLS = UrlRules()
 
@@ -32,8 +32,8 @@ def make_policy(
     stub: Sequence[str] = (),
     budget: int = 500,
     max_subdomains: int | None = None,
-    config_hash: str = "c0",
-    terrain_hash: str = "t0",
+    config_hash: str = "config-0",
+    terrain_hash: str = "terrain-0",
 ) -> Policy:
     """A policy from {pattern: depth limit} and seeds, each seed under the first that matches."""
     rules = HostRules(blacklist=blacklist, stub=stub, quality=list(quality))
@@ -60,9 +60,15 @@ def processed(url: str, *targets: str, **facts: object) -> PageOutcome:
     return PageOutcome(address(url).page_id, PageState.PROCESSED, links=links, **facts)  # type: ignore[arg-type]
 
 
-def redirected(url: str, target: str) -> PageOutcome:
+def redirected(url: str, target: str, own_hops: int = 0) -> PageOutcome:
     links = (link(target, LinkKind.REDIRECT),)
-    return PageOutcome(address(url).page_id, PageState.REDIRECTED, links=links, status_code=301)
+    return PageOutcome(
+        address(url).page_id,
+        PageState.REDIRECTED,
+        links=links,
+        status_code=301,
+        own_hops=own_hops,
+    )
 
 
 def ended(url: str, state: PageState, **facts: object) -> PageOutcome:
@@ -81,20 +87,38 @@ def _empty_database() -> bytes:
 class Terrain:
     """A store under test that can be crashed and opened again, and asked in SQL."""
 
-    def __init__(self, path: Path, policy: Policy) -> None:
-        self.path = path
+    def __init__(self, location: Path | str, policy: Policy) -> None:
+        self.location = location
         self.policy = policy
-        self._ticks = itertools.count(1_700_000_000)
-        if not path.exists():
-            path.write_bytes(_empty_database())
+        self.time = 1_700_000_000.0
+        if isinstance(location, Path) and not location.exists():
+            location.write_bytes(_empty_database())
         self.store: Store | None = None
 
     def now(self) -> float:
-        return float(next(self._ticks))
+        self.time += 1
+        return self.time
 
-    def open(self, **arguments: object) -> Store:
-        self.store = Store(self.path, self.policy, now=self.now, strict=True)
-        self.store.open_run(**arguments)  # type: ignore[arg-type]
+    def open(self, start: Start = Start.AUTO, job: str | None = None) -> RunInfo:
+        """Open the database and a run; what a refused start has opened is closed again."""
+        store = Store(self.location, self.policy, now=self.now, strict=True)
+        try:
+            info = store.open_run(start, job)
+        except BaseException:
+            store.close()
+            raise
+        self.store = store
+        return info
+
+    def reopen(self, policy: Policy | None = None, **arguments: object) -> RunInfo:
+        """Crash, and start again, perhaps under another configuration."""
+        self.crash()
+        self.policy = policy or self.policy
+        return self.open(**arguments)  # type: ignore[arg-type]
+
+    @property
+    def opened(self) -> Store:
+        assert self.store is not None
         return self.store
 
     def crash(self) -> None:
@@ -103,18 +127,26 @@ class Terrain:
             self.store.close()
             self.store = None
 
-    def record(self, *outcomes: PageOutcome) -> set[str]:
-        assert self.store is not None
-        return self.store.record_all(outcomes).result().hosts
+    def check(self) -> None:
+        """Crash, and look whether all that must be true of a terrain is."""
+        self.crash()
+        check_integrity(self.location)
+
+    def record(self, *outcomes: PageOutcome) -> Recorded:
+        return self.opened.record_all(outcomes).result()
 
     def finish(self) -> None:
-        assert self.store is not None
-        self.store.close_run(completed=True)
+        """Complete the run and let go."""
+        assert self.opened.close_run(completed=True)
         self.crash()
 
+    def supply(
+        self, host: str, *, held: Collection[int] = (), pages: int = 10, tokens: int = 10
+    ) -> HostSupply:
+        return self.opened.supply(host, held=held, pages=pages, tokens=tokens).result()
+
     def rows(self, sql: str, **parameters: object) -> list[tuple[object, ...]]:
-        assert self.store is not None
-        with self.store._engine.begin() as connection:
+        with self.opened._engine.begin() as connection:
             return [tuple(row) for row in connection.execute(text(sql), parameters)]
 
     def states(self) -> dict[str, str]:

@@ -93,8 +93,7 @@ def test_a_loop_on_one_identity_fails_the_pages_that_lead_to_it(terrain: Terrain
 
 def test_hops_within_an_identity_count(terrain: Terrain) -> None:
     terrain.record(processed(HOME, hop(0)))
-    outcome = redirected(hop(0), hop(1))
-    outcome.own_hops = 10
+    outcome = redirected(hop(0), hop(1), own_hops=10)
     terrain.record(outcome)
     assert terrain.states()[hop(1)] == "failed"
 

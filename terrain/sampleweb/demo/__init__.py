@@ -4,7 +4,7 @@ A few dozen small sites, always the same, with every kind of page the crawler kn
 
 trusted.py       what the quality list names (one of them with more pages than its budget allows)
 neighbours.py    what is found by walking outward
-oddities.py      slow, limited, private, moved, circular, broken and unreachable sites; ads and stubs
+oddities.py      slow, limited, private, moved, circular, broken, unreachable; ads and stubs
 config.py        the configuration that crawls it
 """
 

@@ -18,7 +18,7 @@ max-domain-requests = 60
 max-subdomains-per-root = 4
 
 [retry]
-attempts = 2
+attempts = 1
 delay = 500
 timeout = 2000
 timeout-step = 500

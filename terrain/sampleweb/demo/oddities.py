@@ -1,8 +1,8 @@
 """The sites where something is the matter: each kind of trouble that the crawler knows."""
 
-from terrain.sampleweb.behaviours import Behaviour, Flaky, Slow
+from terrain.sampleweb.behaviours import Behaviour, ByMethod, Flaky, Slow
 from terrain.sampleweb.demo.sites import page, series, site
-from terrain.sampleweb.pages import Hang, Html, NonHtml, Redirect, Status
+from terrain.sampleweb.pages import HTML, Hang, Html, NonHtml, Redirect, Status
 from terrain.sampleweb.web import Host, Limit
 
 BLOGGERS = ("anna", "brook", "cass", "dory", "ebba", "fenn", "gill")
@@ -12,7 +12,7 @@ def slow_tables() -> Host:
     """Return a server that takes its time, and one page that never comes."""
     pages: dict[str, Behaviour] = {
         "/": Slow(
-            0.8,
+            0.6,
             page(
                 "Tide Tables",
                 "High and low water, worked out by hand.",
@@ -21,9 +21,9 @@ def slow_tables() -> Host:
                 "/equinox The equinox",
             ),
         ),
-        "/spring": Slow(0.8, page("Spring tides", "When sun and moon pull together.")),
-        "/neap": Slow(0.8, page("Neap tides", "When they do not.")),
-        "/equinox": Hang(),
+        "/spring": Slow(0.6, page("Spring tides", "When sun and moon pull together.")),
+        "/neap": Slow(0.6, page("Neap tides", "When they do not.")),
+        "/equinox": ByMethod(head=Status(200, content_type=HTML), get=Hang()),
     }
     return site(pages)
 
@@ -45,12 +45,13 @@ def private_parishes() -> Host:
         "Parish Maps",
         "Field names and footpaths of nine parishes.",
         "/marsh The marsh parish",
+        "/tithe-map.png Tithe map",
         "/vestry/accounts Vestry accounts",
         "/vestry/quarrels Vestry quarrels",
     )
     pages: dict[str, Behaviour] = {
         "/": home,
-        "/marsh": page("The marsh parish", "Mostly water, some sheep.", "/tithe-map.png Tithe map"),
+        "/marsh": page("The marsh parish", "Mostly water, some sheep."),
         "/vestry/accounts": page("Vestry accounts", "Not for the public."),
         "/vestry/quarrels": page("Vestry quarrels", "Certainly not for the public."),
         "/tithe-map.png": NonHtml("image/png", 20_000, b"\x89PNG\r\n"),

@@ -1,9 +1,13 @@
-"""The sites that the demo's quality list names: a library, a bird count, a mill, an atlas, springs."""
+"""The sites of the demo's quality list: a library, a bird count, a mill, an atlas, springs."""
 
-from terrain.sampleweb.behaviours import Behaviour
+from typing import TYPE_CHECKING
+
 from terrain.sampleweb.demo.sites import page, series, site
 from terrain.sampleweb.pages import NonHtml, Redirect, Status
 from terrain.sampleweb.web import Host
+
+if TYPE_CHECKING:
+    from terrain.sampleweb.behaviours import Behaviour
 
 LIBRARY = "https://riverlibrary.example"
 LIBRARY_FOOTER = (

@@ -1,0 +1,174 @@
+"""Terrain against what a user would pick instead, in one run, interleaved and repeated.
+
+    python benchmarks/bench_crawl.py [--pages 3000] [--repeat 3] [--site synthetic|real|both]
+
+Every crawler walks the same site over the same 32 connections. Terrain stores the whole graph in
+SQLite, transactionally; the others write JSON lines. Reported: pages per second, CPU per page,
+peak memory, coverage, and Terrain's ratios to the others (medians of the repetitions).
+"""
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import sites
+
+HERE = Path(__file__).parent
+HOST = "site.test"
+
+
+@dataclass
+class Sample:
+    seconds: float
+    cpu: float
+    peak_mb: float
+    pages: int
+
+
+def measure(command: list[str], count: "callable") -> Sample:  # type: ignore[valid-type]
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{command[1]} ended with {process.returncode}")
+    return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, count())
+
+
+def lines(path: Path) -> int:
+    with path.open(encoding="utf-8") as feed:
+        return len({json.loads(line)["url"] for line in feed})
+
+
+def run_terrain(home: str, port: int, directory: Path) -> Sample:
+    database = directory / "terrain.db"
+    config = directory / "config.toml"
+    config.write_text(
+        f"""
+[crawler]
+max-depth = 1000
+max-concurrent-pages-open = 32
+max-domain-requests = 1000000
+head-probe = "never"
+[robots]
+mode = "ignore"
+[network]
+allow-http = true
+resolve = {{ "{HOST}" = "127.0.0.1:{port}" }}
+[output]
+database-path = "{database}"
+summary-path = "{directory}/summary.md"
+metrics-path = "{directory}/metrics.json"
+[[quality]]
+domain = "{HOST}"
+seeds = ["http://{HOST}{home}"]
+own = true
+minimum-time-on-page = 0
+max-concurrent = 32
+""",
+        encoding="utf-8",
+    )
+
+    def count() -> int:
+        with closing(sqlite3.connect(database)) as connection:
+            query = "SELECT count(*) FROM pages WHERE state = 'processed'"
+            return int(connection.execute(query).fetchone()[0])
+
+    return measure([sys.executable, "-m", "terrain", "crawl", str(config), "-q"], count)
+
+
+def run_bare(home: str, port: int, directory: Path) -> Sample:
+    output = directory / "pages.jsonl"
+    arguments = [f"http://{HOST}{home}", HOST, f"127.0.0.1:{port}", str(output)]
+    return measure(
+        [sys.executable, str(HERE / "peers" / "bare_loop.py"), *arguments], lambda: lines(output)
+    )
+
+
+def run_scrapy(kind: str, home: str, port: int, directory: Path) -> Sample:
+    output = directory / "pages.jsonl"
+    arguments = [kind, f"http://{HOST}{home}", HOST, str(port), str(output), str(directory / "job")]
+    return measure(
+        [sys.executable, str(HERE / "peers" / "scrapy_spiders.py"), *arguments],
+        lambda: lines(output),
+    )
+
+
+CRAWLERS = {
+    "terrain": run_terrain,
+    "bare loop": run_bare,
+    "Scrapy, tuned, JOBDIR": lambda *a: run_scrapy("tuned", *a),
+    "Scrapy CrawlSpider": lambda *a: run_scrapy("plain", *a),
+}
+
+
+def bench(name: str, root: Path, home: str, repeat: int, work: Path) -> None:
+    samples: dict[str, list[Sample]] = {crawler: [] for crawler in CRAWLERS}
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with sites.nginx(root, work / "nginx", port):
+        for _ in range(repeat):
+            for crawler, run in CRAWLERS.items():
+                directory = work / "run"
+                shutil.rmtree(directory, ignore_errors=True)
+                directory.mkdir()
+                samples[crawler].append(run(home, port, directory))
+    report(name, samples)
+
+
+def report(name: str, samples: dict[str, list[Sample]]) -> None:
+    def median(crawler: str, value: str) -> float:
+        return statistics.median(getattr(sample, value) for sample in samples[crawler])
+
+    rates = {c: median(c, "pages") / median(c, "seconds") for c in samples}
+    most = max(median(c, "pages") for c in samples)
+    print(f"\n### {name}: {most:.0f} pages, median of {len(samples['terrain'])}\n")
+    print("| crawler | pages/s | CPU ms/page | peak MB | coverage | terrain is |")
+    print("|---|---|---|---|---|---|")
+    for crawler in samples:
+        pages = median(crawler, "pages")
+        print(
+            f"| {crawler} | {rates[crawler]:.0f} | {1000 * median(crawler, 'cpu') / pages:.2f} "
+            f"| {median(crawler, 'peak_mb'):.0f} | {pages / most:.1%} "
+            f"| {rates['terrain'] / rates[crawler]:.2f} x |"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=3000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--site", choices=["synthetic", "real", "both"], default="both")
+    options = parser.parse_args()
+    if shutil.which("nginx") is None:
+        raise SystemExit("nginx is missing: run scripts/install_bench_tools.sh")
+    with tempfile.TemporaryDirectory(prefix="terrain-bench-") as name:
+        work = Path(name)
+        # nginx's worker runs as another user and must be able to read the site.
+        work.chmod(0o755)
+        if options.site != "real":
+            home = sites.synthetic(work / "synthetic", options.pages)
+            bench("synthetic site", work / "synthetic", home, options.repeat, work)
+        if options.site != "synthetic":
+            found = sites.real(work / "real", options.pages)
+            if found is None:
+                print("\nno documentation packages: run scripts/install_bench_tools.sh")
+            else:
+                bench("real documentation", work / "real", found[0], options.repeat, work)
+
+
+if __name__ == "__main__":
+    main()

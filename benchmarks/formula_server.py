@@ -1,0 +1,90 @@
+"""Serves webs that are a formula, not a list: any number of pages at no memory.
+
+A *grid* has some hosts that are crawled, whose page `/k` links to its own pages 25k+1 … 25k+25 and
+to 25 pages on other hosts, all modulo how many there are to discover.
+"""
+
+import asyncio
+import multiprocessing as mp
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from terrain.sampleweb.certificates import Certificates
+
+Respond = Callable[[str, str], tuple[int, str, bytes]]
+"""Host and path to status, content type and body."""
+
+LINKS = 50
+
+
+@dataclass(frozen=True)
+class Grid:
+    hosts: int
+    """Hosts that are crawled: `s0.test`, `s1.test`, …"""
+    discovered: int
+    """Addresses there are to discover, half on these hosts and half on others."""
+    per_foreign_host: int = 10
+
+    def __call__(self, host: str, path: str) -> tuple[int, str, bytes]:
+        site, page = int(host[1 : host.index(".")]), int(path[1:] or 0)
+        own = self.discovered // 2 // self.hosts
+        foreign = self.discovered // 2
+        first = page * (LINKS // 2)
+        links = [f"/{(first + step) % own}" for step in range(1, LINKS // 2 + 1)]
+        first = (site + page * self.hosts) * (LINKS // 2)
+        for step in range(LINKS // 2):
+            number = (first + step) % foreign
+            links.append(f"https://x{number // self.per_foreign_host}.example/{number}")
+        anchors = "".join(f'<p>words and words <a href="{link}">a link</a></p>' for link in links)
+        text = f"<!doctype html><title>{site} {page}</title><body>{anchors}</body>"
+        return 200, "text/html; charset=utf-8", text.encode()
+
+
+@contextmanager
+def serving(respond: Respond, directory: Path) -> Iterator[tuple[int, Path]]:
+    """Serve in a process of its own; gives the port and the certificate to trust."""
+    context = mp.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_main, args=(respond, directory, theirs), daemon=True)
+    process.start()
+    try:
+        yield ours.recv(), directory / "ca.pem"
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _main(respond: Respond, directory: Path, parent: Connection) -> None:
+    asyncio.run(_serve(respond, directory, parent))
+
+
+async def _serve(respond: Respond, directory: Path, parent: Connection) -> None:
+    certificates = Certificates(directory)
+
+    def choose(_: ssl.SSLObject, name: str | None) -> ssl.SSLContext | None:
+        return None if name is None else certificates.context(name, "good")
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                request, _, rest = head.partition("\r\n")
+                host = rest.lower().partition("host:")[2].partition("\r\n")[0].strip()
+                status, kind, body = respond(host, request.split()[1])
+                writer.write(
+                    f"HTTP/1.1 {status} .\r\nContent-Type: {kind}\r\n"
+                    f"Content-Length: {len(body)}\r\n\r\n".encode()
+                    + (b"" if request.startswith("HEAD") else body)
+                )
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
+            writer.close()
+
+    entry = certificates.entry((), choose)
+    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=entry)
+    parent.send(server.sockets[0].getsockname()[1])
+    await server.serve_forever()

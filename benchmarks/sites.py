@@ -1,0 +1,86 @@
+"""The sites that crawlers are measured on: a synthetic one, and documentation nobody here wrote."""
+
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+WORDS = (
+    "river archive library paper history forest museum letter field note map garden stone bird"
+    " water light coast winter reading index"
+).split()
+
+
+def synthetic(root: Path, pages: int) -> str:
+    """Write `pages` pages of about 20 KB with 50 links each, the same every time; return the home."""
+    root.mkdir(parents=True, exist_ok=True)
+    for number in range(pages):
+        (root / f"p{number}.html").write_text(_page(number, pages), encoding="utf-8")
+    return "/p0.html"
+
+
+def _page(number: int, pages: int) -> str:
+    choose = random.Random(number)
+    targets = [(number * 7 + step * step * 13 + 1) % pages for step in range(25)]
+    targets += [choose.randrange(pages) for _ in range(25)]
+    # Every page is linked from the one before it, so that all are reached.
+    targets[0] = (number + 1) % pages
+    paragraphs = "".join(
+        f"<p>{' '.join(choose.choice(WORDS) for _ in range(52))} "
+        f'<a href="/p{target}.html">{choose.choice(WORDS)} {target}</a></p>'
+        for target in targets
+    )
+    return (
+        f'<!doctype html><html lang="en"><head><title>Page {number}</title>'
+        f'<meta name="description" content="Page {number} of {pages}"></head><body>'
+        f'<nav><a href="/p0.html">Home</a></nav><main>{paragraphs}</main></body></html>'
+    )
+
+
+def real(root: Path, limit: int) -> tuple[str, int] | None:
+    """Copy documentation that Debian packages installed; return its home, or None without any."""
+    sources = [Path("/usr/share/doc/postgresql-doc-15/html"), Path("/usr/share/debian-reference")]
+    for source in sources:
+        if source.is_dir():
+            shutil.copytree(source, root, dirs_exist_ok=True)
+            count = sum(1 for path in root.rglob("*.html"))
+            return "/index.html", min(count, limit)
+    return None
+
+
+@contextmanager
+def nginx(root: Path, directory: Path, port: int) -> Iterator[None]:
+    """Serve a directory over plain http on loopback until the block ends."""
+    directory.mkdir(parents=True, exist_ok=True)
+    config = directory / "nginx.conf"
+    config.write_text(
+        f"""worker_processes 1; daemon off; pid {directory}/nginx.pid; error_log {directory}/error.log;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off; sendfile on; keepalive_requests 1000000; default_type application/octet-stream;
+  client_body_temp_path {directory}/b; proxy_temp_path {directory}/p; fastcgi_temp_path {directory}/f;
+  uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
+  types {{ text/html html htm; text/css css; image/png png; image/svg+xml svg; }}
+  server {{ listen 127.0.0.1:{port}; root {root}; }}
+}}
+""",
+        encoding="ascii",
+    )
+    server = subprocess.Popen(["nginx", "-c", str(config)])
+    try:
+        for _ in range(100):
+            try:
+                urlopen(f"http://127.0.0.1:{port}/").close()
+                break
+            except OSError as error:
+                if getattr(error, "code", None) is not None:
+                    break  # It answers, if only with an error page.
+                time.sleep(0.05)
+        yield
+    finally:
+        server.terminate()
+        server.wait()

@@ -4,12 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CONFIG ?=
+ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup crawl test lint types contract unit constraints clean
+.PHONY: help setup crawl test lint types contract unit docs constraints clean \
+	bench bench-tools bench-store bench-rules bench-frontier bench-fairness bench-memory \
+	bench-reports check-real chaos soak fuzz
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -18,6 +21,9 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 setup: $(STAMP)  ## create the virtual environment
+
+crawl: $(STAMP)  ## crawl CONFIG=config.toml, or without it a sample web that it starts itself
+	$(if $(CONFIG),$(BIN)/terrain crawl $(CONFIG) $(ARGS),$(BIN)/terrain demo $(ARGS))
 
 test: lint types contract unit  ## everything CI runs
 
@@ -31,8 +37,50 @@ types: $(STAMP)
 contract: $(STAMP)
 	$(BIN)/lint-imports
 
+# Two workers, a file to each: the files share served webs and finished crawls within themselves.
 unit: $(STAMP)
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+
+docs: $(STAMP)  ## write the generated parts of the documentation anew
+	$(BIN)/python scripts/write_config_reference.py
+	$(BIN)/python scripts/write_command_reference.py
+
+bench: $(STAMP) bench-tools  ## Terrain against plain Scrapy, tuned Scrapy and a bare loop
+	$(BIN)/python benchmarks/bench_crawl.py $(ARGS)
+
+bench-tools:  ## nginx and documentation packages, for bench and check-real
+	scripts/install_bench_tools.sh
+
+bench-store: $(STAMP)  ## recording pages at 10 thousand and at 1 million stored
+	$(BIN)/python -m benchmarks.bench_store $(ARGS)
+
+bench-rules: $(STAMP)  ## URLs and extraction
+	$(BIN)/python benchmarks/bench_urls.py
+	$(BIN)/python benchmarks/bench_extract.py
+
+bench-frontier: $(STAMP)  ## the frontier simulated up to 1,000,000 hosts
+	$(BIN)/python benchmarks/bench_frontier.py $(ARGS)
+
+bench-fairness: $(STAMP)  ## slow hosts beside fast ones, next to plain Scrapy
+	$(BIN)/python benchmarks/bench_fairness.py $(ARGS)
+
+bench-memory: $(STAMP)  ## a million discovered URLs
+	$(BIN)/python benchmarks/bench_memory.py $(ARGS)
+
+bench-reports: $(STAMP)  ## stats and summary on a million pages
+	$(BIN)/python benchmarks/bench_reports.py $(ARGS)
+
+check-real: $(STAMP) bench-tools  ## crawl documentation that nobody here wrote
+	$(BIN)/python benchmarks/check_real.py $(ARGS)
+
+chaos: $(STAMP)  ## faults and kills, then the count of what went wrong
+	$(BIN)/python -m benchmarks.chaos $(ARGS)
+
+soak: $(STAMP)  ## an hour on faulty webs, watching memory
+	$(BIN)/python -m benchmarks.soak $(ARGS)
+
+fuzz: $(STAMP)  ## hostile input
+	$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 constraints: $(STAMP)  ## pin what is installed now
 	$(BIN)/python scripts/write_constraints.py > constraints.txt.new

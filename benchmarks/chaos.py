@@ -83,7 +83,10 @@ class Options:
     """Hosts without faults, at least four."""
     transient: int = 4
     """Hosts whose pages fail at first."""
-    troubles: dict[str, int] = field(default_factory=lambda: dict(TROUBLES))
+    timeout: int = 2000
+    """`retry.timeout`: short, for slow faults cost it, but not so that a busy machine does too."""
+    script: tuple[str, ...] = ()
+    """Troubles in this order, instead of drawing them."""
 
 
 @dataclass
@@ -192,9 +195,9 @@ class Round:
             retry={
                 "attempts": ATTEMPTS,
                 "delay": 100,
-                "timeout": 1000,
+                "timeout": self._options.timeout,
                 "timeout-step": 200,
-                "connect-timeout": 1000,
+                "connect-timeout": self._options.timeout,
             },
         )
 
@@ -207,15 +210,14 @@ class Round:
     # ---- troubles ---------------------------------------------------------------------------
 
     def _disturb(self, config: Path, requests: int) -> None:
-        names, weights = zip(*self._options.troubles.items(), strict=True)
+        drawn = self._drawn_troubles()
         clock = Clock(self._directory / "clock")
         before = committed(self._database)
-        for _ in range(TROUBLES_PER_ROUND):
+        for trouble in drawn:
             if self._tally.kills >= self._options.kills:
                 break
-            trouble = self._random.choices(names, weights)[0]
             if trouble == "file system full" and not self._mounted:
-                trouble = "file size limit"
+                trouble = "file size limit"  # noqa: PLW2901 - the next best thing
             wrong_clock = FAKETIME and self._random.random() < 0.4
             clock.set(self._random.choice(JUMPS) if wrong_clock else 0)
             self._weather()
@@ -232,6 +234,13 @@ class Round:
                 return
         self._weather()
         self._crawl_in_peace(config)
+
+    def _drawn_troubles(self) -> list[str]:
+        """Return what is to happen in this round: each thing by its weight, or as it was asked."""
+        if self._options.script:
+            return list(self._options.script)
+        names, weights = zip(*TROUBLES.items(), strict=True)
+        return self._random.choices(names, weights, k=TROUBLES_PER_ROUND)
 
     def _trouble(self, name: str, crawl: Crawl, clock: Clock, requests: int) -> tuple[int, str]:
         """Do one thing to a process of the crawl, and see it end."""
@@ -288,7 +297,8 @@ class Round:
     def _judge_ending(self, trouble: str, code: int, said: str) -> None:
         endings = self._verdict.endings
         if trouble.startswith("file") and code:
-            lines = said.splitlines()
+            # One line for the database; a report that has no room either gets a line of its own.
+            lines = [line for line in said.splitlines() if "cannot be written" not in line]
             if code != 1 or len(lines) != 1 or "the disk is full" not in lines[0]:
                 endings.append(f"{trouble}: {code}, {said!r}")
             return

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 LEFT_SLACK = 0.05
 """Seconds by which the server may notice late that a client hung up (see sampleweb/log.py)."""
 
-SHOWN = 5
-"""Examples kept of each kind of trouble."""
+SHOWN, LENGTH = 5, 400
+"""Examples printed of each kind of trouble, and how much of each."""
 
 TWICE = (
     "SELECT url, count(*) FROM pages GROUP BY url HAVING count(*) > 1",
@@ -114,7 +114,7 @@ class Verdict:
         lines = []
         for name, found in counts.items():
             lines.append(f"{name:<40}{len(found):>8}")
-            lines += [f"    {example}" for example in found[:SHOWN]]
+            lines += [f"    {example[:LENGTH]}" for example in found[:SHOWN]]
         return lines
 
     def _missing(self, web: ChaosWeb, calm: Path, disturbed: Path) -> None:

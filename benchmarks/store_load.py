@@ -11,7 +11,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from store_webs import (
-    ELSEWHERE,
+    ANYWHERE,
+    DESCRIPTION,
+    HOMES,
     LINKS,
     NAVIGATION,
     PAGES_PER_HOST,
@@ -19,6 +21,7 @@ from store_webs import (
     address_of,
     host_of,
     policy,
+    popular_home,
     url_of,
 )
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+ETAG = '"5f3a-61a2"'
 NOW = "2024-06-01T10:00:00.000Z"
 HOSTS_AT_ONCE = 64
 RADIUS = 2
@@ -119,9 +123,9 @@ def _insert_pages(
         connection, "page_address", 5, ((ids[page], url_of(page), None, 1, NOW) for page in order)
     )
     facts = (
-        (ids[page], f"Article {page} of many", "What it is about, in the words of the people who "
-         "wrote it.", 200, "text/html; charset=utf-8", "Sat, 01 Jun 2024 10:00:00 GMT",
-         '"5f3a-61a2"', f"{page:032x}", "en", None, None, 20_000, 120, NOW, None, 0)
+        (ids[page], f"Article {page} of many", DESCRIPTION, 200, "text/html; charset=utf-8",
+         "Sat, 01 Jun 2024 10:00:00 GMT", ETAG, f"{page:032x}", "en", None, None, 20_000, 120, NOW,
+         None, 0)
         for page in order if page not in waiting
     )  # fmt: skip
     _insert(connection, "page_fact", 16, facts)
@@ -143,14 +147,15 @@ def _links(order: list[int], ids: list[int], waiting: set[int]) -> Iterator[Row]
     random = Random(2)
     size = len(ids)
     anchors = [f"Something worth reading {number}" for number in range(2 * LINKS)]
-    near = LINKS - NAVIGATION - ELSEWHERE
+    near = LINKS - NAVIGATION - HOMES - ANYWHERE
     patterns = [random.sample(range(NAVIGATION, PAGES_PER_HOST), near) for _ in range(500)]
     for page in order:
         if page in waiting:
             continue
         first = page - page % PAGES_PER_HOST
         targets = set(ids[first : first + NAVIGATION])
-        targets.update([ids[int(random.random() * size)] for _ in range(ELSEWHERE)])
+        targets.update([ids[popular_home(random, size)] for _ in range(HOMES)])
+        targets.update([ids[int(random.random() * size)] for _ in range(ANYWHERE)])
         targets.update([ids[first + place] for place in patterns[page % 500]])
         source = ids[page]
         targets.discard(source)

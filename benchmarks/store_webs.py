@@ -1,7 +1,8 @@
 """Generated webs for the store's benchmark: pages of many hosts with fifty links each.
 
 A page links to its host's navigation (the same fifteen pages from every page of the host), to other
-pages of its host, to pages elsewhere, and to a few addresses nobody has seen yet.
+pages of its host, to home pages elsewhere (few hosts get most of these links, as in the real web),
+to pages anywhere, and to a few addresses nobody has seen yet.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 LINKS = 50
 NAVIGATION = 15
-ELSEWHERE = 9
+HOMES = 6
+ANYWHERE = 3
 NEW = 3
 PAGES_PER_HOST = 200
+DESCRIPTION = "What it is about, in the words of the people who wrote it."
 URLS = UrlRules()
 
 
@@ -44,6 +47,12 @@ def address_of(url: str) -> Address:
     return found
 
 
+def popular_home(random: Random, size: int) -> int:
+    """The number of a home page; half of all draws fall on a sixteenth of the hosts."""
+    hosts = size // PAGES_PER_HOST
+    return int(hosts * random.random() ** 4) * PAGES_PER_HOST
+
+
 class Web:
     """A web of `size` pages, all of them known; what a page links to is drawn from its number."""
 
@@ -57,7 +66,8 @@ class Web:
         first = page - page % PAGES_PER_HOST
         last = min(first + PAGES_PER_HOST, self.size)
         found = dict.fromkeys(range(first, min(first + NAVIGATION, last)))
-        found |= dict.fromkeys(random.choices(range(self.size), k=ELSEWHERE))
+        found |= dict.fromkeys(popular_home(random, self.size) for _ in range(HOMES))
+        found |= dict.fromkeys(random.choices(range(self.size), k=ANYWHERE))
         found.pop(page, None)
         while len(found) < wanted:
             found |= dict.fromkeys(random.choices(range(first, last), k=wanted - len(found)))
@@ -83,7 +93,7 @@ class Web:
                 for number, url in enumerate(urls)
             ),
             title=f"Article {page} of many",
-            description="What it is about, in the words of the people who wrote it.",
+            description=DESCRIPTION,
             status_code=200,
             content_type="text/html; charset=utf-8",
             last_modified="Sat, 01 Jun 2024 10:00:00 GMT",

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import threading
 import time
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -88,6 +89,10 @@ class Conductor:
         self._draining: set[str] = set()
         self._last_recorded: Recorded | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._arrived: deque[Callable[[], None]] = deque()
+        self._delivering = False
+        self._leased: list[int] = []
+        self._marking: Future[None] | None = None
         self._closing = False
         self._opened_at = 0.0
         """When this process had the database to itself: no other asks from here on."""
@@ -133,6 +138,10 @@ class Conductor:
         returned = frontier.take_returned_tokens()
         if returned:
             self._then(store.give_back(returned), lambda _: None)
+        if self._leased and (self._marking is None or self._marking.done()):
+            # Nobody waits for this note, and one at a time is enough.
+            self._marking = store.mark_fetching(self._leased)
+            self._leased = []
 
     def _most_tokens(self, host: str) -> int:
         """Say how many requests may be reserved in one go.
@@ -303,9 +312,8 @@ class Conductor:
         self._then(self.store.robots_of(host), found)
 
     def mark_fetching(self, page_id: int) -> None:
-        """Note in the store that a page is being asked for."""
-        assert self.store is not None
-        self._then(self.store.mark_fetching([page_id]), lambda _: None, quiet=True)
+        """Note in the store that a page is being asked for; together with others, when it can."""
+        self._leased.append(page_id)
 
     # ---- the end ----------------------------------------------------------------------------
 
@@ -380,8 +388,6 @@ class Conductor:
         future: Future[Result],
         action: Callable[[Result], None],
         failed: Callable[[BaseException], None] | None = None,
-        *,
-        quiet: bool = False,
     ) -> None:
         """Run `action` on the event loop when the store has committed."""
         loop = self._loop
@@ -397,14 +403,23 @@ class Conductor:
                     failed(error)
                 return
             action(future.result())
-            if not quiet:
-                self.on_change()
+            self.on_change()
 
         def hand_over(_: Future[Result]) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(arrive)
+            # On the writer's thread. One wake-up of the loop serves all that a commit resolves.
+            self._arrived.append(arrive)
+            if not self._delivering and not loop.is_closed():
+                self._delivering = True
+                loop.call_soon_threadsafe(self._deliver)
 
         future.add_done_callback(hand_over)
+
+    def _deliver(self) -> None:
+        # Cleared first: what the writer appends from here on asks for a delivery of its own.
+        self._delivering = False
+        assert self._loop is not None
+        while self._arrived:
+            self._loop.call_soon(self._arrived.popleft())
 
     def _fail(self, error: BaseException) -> None:
         if not isinstance(error, StoreError):

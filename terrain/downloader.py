@@ -8,17 +8,21 @@ with it.
 from __future__ import annotations
 
 import asyncio
+import traceback
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request
+from pydispatch.dispatcher import getReceivers
+from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
 from scrapy.exceptions import IgnoreRequest
+from twisted.python.failure import Failure
 
 from terrain.errand import ErrandKind, errand_of
 from terrain.scheduler import scheduler_of
 
 if TYPE_CHECKING:
     from scrapy import Spider
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
@@ -28,6 +32,10 @@ if TYPE_CHECKING:
 class TerrainDownloader(Downloader):
     """Sees what all the middlewares together made of a request."""
 
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._listened: dict[object, bool] = {}
+
     def fetch(
         self,
         request: Request,
@@ -36,6 +44,28 @@ class TerrainDownloader(Downloader):
         """Download, and see to it that the outcome is one."""
         fetched: Deferred[Any] = super().fetch(request)
         return fetched.addBoth(self._ended, request)
+
+    async def _enqueue_request(self, request: Request) -> Response:
+        """Straight to the handler: the frontier has kept the clock, there is nothing to queue for.
+
+        Scrapy's slots would cost as much again as the rest of the way. Their signals are still
+        sent, to whoever listens.
+        """
+        self._tell(signals.request_reached_downloader, request=request)
+        try:
+            response = await self.handlers.download_request_async(request)
+            self._tell(signals.response_downloaded, response=response, request=request)
+        finally:
+            self._tell(signals.request_left_downloader, request=request)
+        return response
+
+    def _tell(self, signal: object, **facts: Any) -> None:
+        listened = self._listened.get(signal)
+        if listened is None:
+            # Components connect when they are made, long before the first request.
+            listened = self._listened[signal] = bool(getReceivers(self.crawler, signal))
+        if listened:
+            self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **facts)
 
     def _ended(self, result: Any, request: Request) -> Any:
         errand = errand_of(request)
@@ -53,6 +83,8 @@ class TerrainDownloader(Downloader):
             scheduler.robots_lost(errand)
         if strange is not None:
             raise IgnoreRequest(strange)
+        if isinstance(result, Failure):
+            _let_go(result.value)
         return result
 
     def _check_queued(self, request: Request) -> None:
@@ -84,3 +116,13 @@ def _strange(following: Request, request: Request) -> str | None:
     if errand is errand_of(request) and following.url != request.url:
         return f"a component sent the request elsewhere: {following.url}"
     return None
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Free what the frames of a refused answer hold: all that a bomb had unpacked to by then.
+
+    The error is part of a cycle, so it would stay until the garbage collector comes by; a hundred
+    bombs are a gigabyte. Only frames below the refusal, which are plain functions and have ended.
+    """
+    if isinstance(error, IgnoreRequest) and error.__cause__ is not None:
+        traceback.clear_frames(error.__cause__.__traceback__)

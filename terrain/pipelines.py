@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from terrain.errand import errand_of
+from terrain.errors import StoreError
 from terrain.items import PageItem
 from terrain.rules.retries import FailureKind, failure_reason
 from terrain.rules.states import PageState
@@ -89,6 +90,9 @@ class StorePipeline:
         stats = self.crawler.stats
         try:
             await scheduler.conductor.record(host, outcome)
+        except StoreError:
+            # It ends the run, and is said there once; the page waits in the store.
+            return
         finally:
             scheduler.page_done(outcome.page_id)
         stats.inc_value(f"terrain/pages/{outcome.state}")

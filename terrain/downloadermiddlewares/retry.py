@@ -9,6 +9,7 @@ from terrain.downloadermiddlewares.failures import kind_of
 from terrain.errand import ErrandKind, errand_of, follow_up
 from terrain.rules.retries import (
     Again,
+    FailureKind,
     RetryPolicy,
     parse_retry_after,
     verdict_for_failure,
@@ -73,10 +74,11 @@ class RetryMiddleware:
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Judge a request that ended without a whole answer."""
         errand = errand_of(request)
-        if errand is None or errand.kind is ErrandKind.ROBOTS:
+        kind = kind_of(exception)
+        if errand is None or (errand.kind is ErrandKind.ROBOTS and not _our_fault(errand, kind)):
             return None
         verdict = verdict_for_failure(
-            kind_of(exception),
+            kind,
             str(exception),
             attempt=errand.attempt,
             now=time.time(),
@@ -102,6 +104,14 @@ class RetryMiddleware:
         if verdict.suspend:
             self.crawler.stats.inc_value("terrain/hosts/suspended")
             scheduler_of(self.crawler).conductor.suspend(errand.host, verdict.suspend_until)
+
+
+def _our_fault(errand: Errand, kind: FailureKind) -> bool:
+    """Tell whether a robots.txt gets a second chance.
+
+    No answer in time may mean that this machine slept; rules must not be passed over for that.
+    """
+    return kind is FailureKind.TIMEOUT and errand.attempt == 0
 
 
 def _on_our_clock(at: float) -> float:

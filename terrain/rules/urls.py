@@ -185,7 +185,7 @@ class UrlRules:
         first = href[:1]
         rooted = first == "/"
         in_directory = (first == "." or first.isalnum()) and ":" not in href
-        if (rooted or in_directory) and len(href) <= _CACHED_LENGTH:
+        if (rooted or in_directory) and len(href) <= _CACHED_LENGTH >= len(base):
             # Pages of a site repeat each other's links; the parser need not see them again.
             root, directory = _contexts(base)
             return self._from_relative(href, root if rooted else directory)

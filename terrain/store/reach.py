@@ -17,6 +17,7 @@ from terrain.rules.states import PageState
 from terrain.rules.urls import Address
 from terrain.store.faults import Faults
 from terrain.store.hosts import CLOSED_BECAUSE, HostRow, Hosts
+from terrain.store.known import KnownPages
 from terrain.store.linkage import Linkage
 from terrain.store.outcomes import Fault, Recorded
 from terrain.store.pages import PageRow, Pages
@@ -25,9 +26,6 @@ _LISTED = {
     HostKind.BLACKLISTED: PageState.BLACKLISTED,
     HostKind.STUBBED: PageState.STUBBED,
 }
-
-CACHED_PAGES = 50_000
-"""Pages remembered between batches; two generations, so at most twice that."""
 
 
 class Reach:
@@ -43,35 +41,27 @@ class Reach:
         self._faults = faults
         self._seq = first_seq
         self._growing: dict[int, PageRow] = {}
-        self._young: dict[int, tuple[int, int]] = {}
-        self._old: dict[int, tuple[int, int]] = {}
+        self._known = KnownPages()
 
     def forget(self) -> None:
         """Drop what was remembered: the transaction it belonged to was rolled back."""
-        self._growing, self._young, self._old = {}, {}, {}
+        self._growing = {}
+        self._known.forget()
 
     def news(self, links: Iterable[OutLink], radius: int) -> list[OutLink]:
-        """Return the links that may change something, given the radius an ordinary one hands on.
+        """Return the links that may change something, told from memory alone."""
+        return self._known.news(links, radius)
 
-        Told from memory alone. A link is left out only if this run has reached its target with no
-        fewer steps left and no hops. Both can only get better within a run, so what is remembered
-        stays true.
-        """
-        # Most links of most pages end here: the loop is kept free of calls.
-        young, old, redirect = self._young, self._old, LinkKind.REDIRECT
-        found = []
-        for link in links:
-            address = link.address
-            key = address.page_id
-            known = young.get(key) or old.get(key)
-            if (
-                known is None
-                or known[0] < radius
-                or known[1] != address.check
-                or link.kind is redirect
-            ):
-                found.append(link)
-        return found
+    def leads_nowhere_new(self, source: PageRow, link: OutLink) -> bool:
+        """Tell that a link changes nothing, now that the rows of this batch are loaded."""
+        row = self._pages.get(link.address.page_id)
+        if row is None or row.run != self._run or row.check != link.address.check:
+            return False
+        radius, hops = passed_on(source, redirect=link.kind is LinkKind.REDIRECT)
+        if row.radius < radius or row.hops > hops:
+            return False
+        self._remember(row)
+        return True
 
     def arrive(
         self,
@@ -186,9 +176,7 @@ class Reach:
 
     def _remember(self, row: PageRow) -> None:
         if row.hops == 0:
-            if len(self._young) >= CACHED_PAGES:
-                self._old, self._young = self._young, {}
-            self._young[row.id] = (row.radius, row.check)
+            self._known.remember(row.id, row.check, row.radius)
 
 
 def passed_on(source: PageRow, *, redirect: bool) -> tuple[int, int]:

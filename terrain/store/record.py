@@ -88,7 +88,7 @@ class Recorder:
         self._pages.load(connection, {outcome.page_id for outcome in outcomes})
         read_before: dict[int, int] = {}
         taken = [outcome for outcome in outcomes if self._take(outcome, read_before)]
-        arrivals = self._arrivals(taken)
+        arrivals = self._arrivals(connection, taken)
         refused = self._load(connection, [link.address for _, link in arrivals], now, recorded)
         for source, link in arrivals:
             if link.address.host not in refused:
@@ -139,8 +139,10 @@ class Recorder:
             self._faults.redirected(row)
         return True
 
-    def _arrivals(self, outcomes: Iterable[PageOutcome]) -> list[tuple[PageRow, OutLink]]:
-        """Return the links that may tell the run something it does not know yet."""
+    def _arrivals(
+        self, connection: Connection, outcomes: Iterable[PageOutcome]
+    ) -> list[tuple[PageRow, OutLink]]:
+        """Return the links that tell the run something it does not know yet."""
         arrivals: list[tuple[PageRow, OutLink]] = []
         for outcome in outcomes:
             if outcome.state not in _READ:
@@ -149,7 +151,12 @@ class Recorder:
             assert source is not None
             radius, _ = passed_on(source, redirect=False)
             arrivals += [(source, link) for link in self._reach.news(outcome.links, radius)]
-        return arrivals
+        self._pages.load(connection, {link.address.page_id for _, link in arrivals})
+        return [
+            (source, link)
+            for source, link in arrivals
+            if not self._reach.leads_nowhere_new(source, link)
+        ]
 
     def _load(
         self, connection: Connection, addresses: Sequence[Address], now: str, recorded: Recorded

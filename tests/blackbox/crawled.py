@@ -60,7 +60,8 @@ class Crawled:
 
     def contacted(self, host: str) -> bool:
         """Whether anything of the host was approached, be it by a TLS hello alone."""
-        return any(each.host == host for each in [*self.log, *self.contacts])
+        approached = {each.host for each in self.log} | {each.host for each in self.contacts}
+        return host in approached
 
     def redirects(self) -> set[tuple[str, str]]:
         links = self.database.links()

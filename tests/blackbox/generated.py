@@ -89,7 +89,8 @@ def _page(random: Random, stems: list[str]) -> Behaviour:
         return _html(random, stems)
     if kind < 0.82:
         return Redirect(_href(random, random.choice(stems)), random.choice([301, 302, 307]))
-    return random.choice([Status(404), Status(410), Status(403), NonHtml()])
+    others: list[Behaviour] = [Status(404), Status(410), Status(403), NonHtml()]
+    return random.choice(others)
 
 
 def _html(random: Random, stems: list[str]) -> Html:

@@ -16,8 +16,10 @@ def test_a_feed_holds_what_the_store_holds(
 ) -> None:
     nav = Link("/b", "To b", {"rel": "nofollow"}, "nav")
     home = Html("Home", (nav, Link("/old"), Link("/file")), lang="en", canonical="/a")
-    pages = {"/": home, "/b": Html("B"), "/old": Redirect("/b"), "/file": NonHtml()}
-    served = serve(Web({START: Host(pages)}))
+    site = Host(
+        {"/": home, "/b": Html("B"), "/old": Redirect("/b"), "/file": NonHtml(), "/a": Html("A")}
+    )
+    served = serve(Web({START: site}))
     config = write_config(tmp_path, served, FROM_START)
     feed = tmp_path / "pages.jsonl"
     scrapy_crawl(config, "-O", str(feed))

@@ -1,6 +1,5 @@
 """The rows of design 3.3 for hosts that do not answer, and for addresses that are not asked (6)."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -119,8 +118,10 @@ def test_no_answer_in_time_is_tried_four_times_each_more_patient(
     gets = [each for each in crawled.exchanges(name, "/") if each.kind == "get"]
     patience = [each.end - each.start for each in gets]
     assert len(patience) == 4
-    for seconds, longer in pairwise(patience):
-        assert longer - seconds == pytest.approx(RETRY["timeout-step"] / 1000, abs=0.15)
+    assert patience == sorted(patience)
+    # The server notices a little late that the client has left.
+    grown = patience[-1] - patience[0]
+    assert grown == pytest.approx(3 * RETRY["timeout-step"] / 1000, abs=0.3)
 
 
 def test_a_host_that_says_nothing_at_all_fails_by_timeout(crawled: Crawled) -> None:

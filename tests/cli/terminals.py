@@ -113,18 +113,31 @@ class Terminal:
         fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
+def start(
+    *arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.Popen[str]:
+    """Start a command without a terminal."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("TERRAIN_")}
+    return subprocess.Popen(
+        [*TERRAIN, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**inherited, **(env or {})},
+        cwd=cwd,
+    )
+
+
+def finished(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    """Wait for the end of a command and return what it said."""
+    with process:
+        out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
 def piped(
     *arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command without a terminal."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("TERRAIN_")}
-    return subprocess.run(
-        [*TERRAIN, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={**inherited, **(env or {})},
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-    )
+    return finished(start(*arguments, env=env, cwd=cwd))

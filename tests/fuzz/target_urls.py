@@ -53,6 +53,17 @@ def check(data: bytes) -> None:
     assert secure is None or secure.fetch_url.startswith("https://")
     _refused(href)
     _pattern(href)
+    _as_parsed(href, base)
+
+
+def _as_parsed(href: str, base: str) -> None:
+    """The shortcuts for links that pages repeat mean the same as the parser without them."""
+    try:
+        page = ada_url.normalize_url(base)
+        joined = ada_url.join_url(page, href)
+    except ValueError:
+        return
+    assert HTTPS_ONLY.address(href, page) == HTTPS_ONLY.address(joined)
 
 
 def _settled(address: Address, rules: UrlRules) -> None:

@@ -430,3 +430,18 @@ def test_what_is_remembered_of_a_relative_link_is_what_parsing_it_gives(
 ) -> None:
     rules = UrlRules()
     assert rules.address(href, base) == rules._parsed(href, base)
+
+
+def test_links_on_a_page_with_a_long_address_are_not_kept() -> None:
+    fresh = UrlRules()
+    base = f"https://example.com/{'a' * 8000}/"
+    for href in ("/b", "c"):
+        assert fresh.address(href, base) is not None
+    assert fresh._from_relative.cache_info().currsize == 0
+
+
+def test_an_address_that_is_too_long_is_not_normalised(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Megabytes in an href become as many escapes, and each would be looked at.
+    fresh = UrlRules()
+    monkeypatch.setattr(urls, "_normal_escapes", None)
+    assert fresh.address("https://example.com/" + "ü" * 1_000_000) is None

@@ -1,0 +1,59 @@
+"""Pages the run knows already, in a fixed amount of memory.
+
+Most links of most pages lead to pages that the run has reached by a way at least as short. To say
+so without asking the database, each page found leaves a mark in a table with one place per slot;
+a later page with the same slot takes the place. So it costs the same for a thousand pages and for
+a hundred million, and an evicted page only costs the question again.
+"""
+
+from array import array
+from collections.abc import Iterable
+
+from terrain.rules.links import LinkKind, OutLink
+
+SLOTS = 2**19
+"""Places, a power of two; 16 bytes each."""
+
+_SHIFT = 8
+_WIDEST = 2**_SHIFT - 1
+# A radius is at least -1, that of a page one link beyond the limit; 0 is for an empty place.
+_RAISE = 2
+
+
+class KnownPages:
+    """Remembers pages that were reached with no hops, and their radius.
+
+    Within a run a radius only grows and hops only shrink, so what is remembered stays true.
+    """
+
+    def __init__(self, slots: int = SLOTS) -> None:
+        self._mask = slots - 1
+        self.forget()
+
+    def forget(self) -> None:
+        """Start with nothing."""
+        self._keys = array("q", bytes(8 * (self._mask + 1)))
+        self._values = array("q", bytes(8 * (self._mask + 1)))
+
+    def remember(self, page_id: int, check: int, radius: int) -> None:
+        """Note the radius of a page that no redirect hops lead to."""
+        slot = page_id & self._mask
+        self._keys[slot] = page_id
+        # A radius too wide for the place is remembered as narrower: asked again, never wrong.
+        self._values[slot] = check << _SHIFT | min(radius + _RAISE, _WIDEST)
+
+    def news(self, links: Iterable[OutLink], radius: int) -> list[OutLink]:
+        """Return the links that may change something, given the radius an ordinary one hands on."""
+        keys, values, mask, redirect = self._keys, self._values, self._mask, LinkKind.REDIRECT
+        wanted = radius + _RAISE
+        found = []
+        for link in links:
+            address = link.address
+            key = address.page_id
+            slot = key & mask
+            if keys[slot] == key and link.kind is not redirect:
+                value = values[slot]
+                if value & _WIDEST >= wanted and value >> _SHIFT == address.check:
+                    continue
+            found.append(link)
+        return found

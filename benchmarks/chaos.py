@@ -83,6 +83,8 @@ class Options:
     """Hosts without faults, at least four."""
     transient: int = 4
     """Hosts whose pages fail at first."""
+    slow: bool = True
+    """Broken pages that cost five timeouts each, too."""
     timeout: int = 2000
     """`retry.timeout`: short, for slow faults cost it, but not so that a busy machine does too."""
     script: tuple[str, ...] = ()
@@ -128,7 +130,11 @@ class Round:
         self._tally = tally
         self._verdict = verdict
         self._web: ChaosWeb = chaos_web(
-            seed, pages=options.pages, steady=options.steady, transient=options.transient
+            seed,
+            pages=options.pages,
+            steady=options.steady,
+            transient=options.transient,
+            slow=options.slow,
         )
 
     def run(self) -> None:

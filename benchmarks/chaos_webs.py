@@ -73,12 +73,12 @@ def fault(name: str, page: Html) -> Behaviour:
     }[name]
 
 
-def _broken_pages() -> dict[str, tuple[Behaviour, str]]:
+def _broken_pages(*, slow: bool) -> dict[str, tuple[Behaviour, str]]:
     """Return pages that never answer properly, each with the state it must end in."""
     page = Html("never whole", text=("words " * 50,))
     kinds: dict[str, tuple[Behaviour, str]] = {
         f"/{name}": (fault(name, page), "failed")
-        for name in (*QUICK_FAULTS, "hang", "slow-loris")
+        for name in (*QUICK_FAULTS, *(("hang", "slow-loris") if slow else ()))
         if name != "503"
     }
     kinds["/bomb"] = (GzipBomb(60_000_000), "failed")
@@ -128,13 +128,15 @@ class ChaosWeb:
         return Web(hosts, self.unsteady.latency)
 
 
-def chaos_web(seed: int, *, pages: int = 12, steady: int = 10, transient: int = 4) -> ChaosWeb:
+def chaos_web(
+    seed: int, *, pages: int = 12, steady: int = 10, transient: int = 4, slow: bool = True
+) -> ChaosWeb:
     """Draw a web of about `pages * (steady + transient)` unaffected pages."""
     random = Random(seed)
     sound = [f"s{number}.test" for number in range(steady)]
     shaky = [f"t{number}.test" for number in range(transient)]
     unsteady = [f"u{number}.test" for number in range(3)]
-    broken = _broken_pages()
+    broken = _broken_pages(slow=slow)
     where = {path: f"b{number % BROKEN_HOSTS}.test" for number, path in enumerate(broken)}
     sinks = [f"https://{host}{path}" for path, host in where.items()]
     sinks += [f"https://{name}/p{number}" for name in unsteady for number in range(4)]

@@ -16,7 +16,7 @@ from pathlib import Path
 from terrain.sampleweb.certificates import Certificates
 
 Respond = Callable[[str, str], tuple[int, str, bytes]]
-"""Host and path to status, content type and body."""
+"""Host and request target to status, one header line (`Name: value`) and body."""
 
 LINKS = 50
 
@@ -41,7 +41,7 @@ class Grid:
             links.append(f"https://x{number // self.per_foreign_host}.example/{number}")
         anchors = "".join(f'<p>words and words <a href="{link}">a link</a></p>' for link in links)
         text = f"<!doctype html><title>{site} {page}</title><body>{anchors}</body>"
-        return 200, "text/html; charset=utf-8", text.encode()
+        return 200, "Content-Type: text/html; charset=utf-8", text.encode()
 
 
 @contextmanager
@@ -74,9 +74,9 @@ async def _serve(respond: Respond, directory: Path, parent: Connection) -> None:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
                 request, _, rest = head.partition("\r\n")
                 host = rest.lower().partition("host:")[2].partition("\r\n")[0].strip()
-                status, kind, body = respond(host, request.split()[1])
+                status, header, body = respond(host, request.split()[1])
                 writer.write(
-                    f"HTTP/1.1 {status} .\r\nContent-Type: {kind}\r\n"
+                    f"HTTP/1.1 {status} .\r\n{header}\r\n"
                     f"Content-Length: {len(body)}\r\n\r\n".encode()
                     + (b"" if request.startswith("HEAD") else body)
                 )

@@ -199,6 +199,8 @@ class Conductor:
             return
         if dropped.reason is DropReason.CLOSED:
             return  # The run stops here; the page waits in the store.
+        if dropped.reason is not DropReason.DENIED and not dropped.follow_up:
+            return  # Its host is closed and drained: the store settles all that only waited.
         url = dropped.entry.fetch_url
         state = STATE_OF[dropped.reason]
         message = {

@@ -75,7 +75,9 @@ class Reporting:
             return
         output = scheduler.config.output
         location = str(output.database_url or output.database_path)
-        with self._saying_what_fails(), open_terrain(location) as reader:
+        # What the database has against it has been told, if that is what ended the crawl.
+        told = None if scheduler.error is None else str(scheduler.error)
+        with self._saying_what_fails(told), open_terrain(location) as reader:
             self._metrics(scheduler, reader, self._counters(scheduler, reason), quick=quick)
             if not quick:
                 self._summary(scheduler, reader)
@@ -135,13 +137,14 @@ class Reporting:
             write_text(path, render_summary(reader, policy, now=time.time(), picture=shown))
 
     @contextmanager
-    def _saying_what_fails(self) -> Iterator[None]:
-        """One report that cannot be written must not cost the others."""
+    def _saying_what_fails(self, told: str | None = None) -> Iterator[None]:
+        """One report that cannot be written must not cost the others; nothing is said twice."""
         try:
             yield
         except TerrainError as error:
             self.failed = True
-            logger.error("%s", error)  # noqa: TRY400 - one line, no traceback
+            if str(error) != told:
+                logger.error("%s", error)  # noqa: TRY400 - one line, no traceback
 
 
 def picture_path(summary: Path) -> Path:

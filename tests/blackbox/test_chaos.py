@@ -18,7 +18,14 @@ SCRIPT = (
 
 def test_a_crawl_that_everything_happens_to_owes_nothing(tmp_path: Path) -> None:
     options = Options(
-        kills=4, seed=1, lock_seconds=1.5, pages=5, steady=5, transient=2, script=SCRIPT
+        kills=4,
+        seed=1,
+        lock_seconds=1.5,
+        pages=5,
+        steady=5,
+        transient=2,
+        slow=False,
+        script=SCRIPT,
     )
     tally, verdict = run(options, tmp_path, loud=False)
     assert verdict.good, "\n".join(verdict.report())

@@ -1,4 +1,4 @@
-"""A second run over the same database, page by page: nothing is wiped, history stays (design 3.6)."""
+"""A second run over the same database: nothing is wiped at the start, history stays (3.6)."""
 
 from collections.abc import Callable
 

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
-WORDS = (
-    "river archive library paper history forest museum letter field note map garden stone bird"
-    " water light coast winter reading index"
-).split()
+WORDS = [
+    "river", "archive", "library", "paper", "history", "forest", "museum", "letter", "field",
+    "note", "map", "garden", "stone", "bird", "water", "light", "coast", "winter", "reading",
+]  # fmt: skip
 
 
 def synthetic(root: Path, pages: int) -> str:
-    """Write `pages` pages of about 20 KB with 50 links each, the same every time; return the home."""
+    """Write pages of about 20 KB with 50 links each, the same every time; return the home."""
     root.mkdir(parents=True, exist_ok=True)
     for number in range(pages):
         (root / f"p{number}.html").write_text(_page(number, pages), encoding="utf-8")
@@ -58,11 +58,13 @@ def nginx(root: Path, directory: Path, port: int) -> Iterator[None]:
     directory.mkdir(parents=True, exist_ok=True)
     config = directory / "nginx.conf"
     config.write_text(
-        f"""worker_processes 1; daemon off; pid {directory}/nginx.pid; error_log {directory}/error.log;
+        f"""worker_processes 1; daemon off;
+pid {directory}/nginx.pid; error_log {directory}/error.log;
 events {{ worker_connections 1024; }}
 http {{
   access_log off; sendfile on; keepalive_requests 1000000; default_type application/octet-stream;
-  client_body_temp_path {directory}/b; proxy_temp_path {directory}/p; fastcgi_temp_path {directory}/f;
+  client_body_temp_path {directory}/b; proxy_temp_path {directory}/p;
+  fastcgi_temp_path {directory}/f;
   uwsgi_temp_path {directory}/u; scgi_temp_path {directory}/s;
   types {{ text/html html htm; text/css css; image/png png; image/svg+xml svg; }}
   server {{ listen 127.0.0.1:{port}; root {root}; }}

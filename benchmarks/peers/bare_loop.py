@@ -1,4 +1,4 @@
-"""The least a crawler can do in Python: aiohttp, lexbor, a set, JSON lines. No retries, no rules."""
+"""The least a crawler can do in Python: aiohttp, lexbor, a set, JSON lines. No rules at all."""
 
 import asyncio
 import json

@@ -97,11 +97,11 @@ class TestTheLastProcess:
         assert supply.not_before == given_back_at
 
     def test_crashed(self, terrain: Terrain) -> None:
-        terrain.supply("a.test")
+        terrain.supply("a.test", tokens=2)
         terrain.reopen()
-        assert terrain.supply("a.test").crashed
+        assert terrain.supply("a.test", tokens=2).crashed
         # From now on the reservation is this process's own.
-        assert not terrain.supply("a.test").crashed
+        assert not terrain.supply("a.test", tokens=2).crashed
 
     def test_crashed_in_an_earlier_run(self, terrain: Terrain) -> None:
         terrain.supply("a.test")

@@ -74,8 +74,8 @@ def chained_web(random: Random) -> Web:
     shortcuts = [f"https://{random.choice('acd')}.test/short-{n}" for n in range(3)]
     for page in shortcuts:
         links[page] = tuple(random.sample(members, random.randint(1, 2)))
-    heads = [chain[0] for chain in chains]
-    links[SEED] = tuple(dict.fromkeys([*heads, *random.sample(shortcuts, 2)]))
+    known = members if random.random() < 0.3 else [chain[0] for chain in chains]
+    links[SEED] = tuple(dict.fromkeys([*known, *random.sample(shortcuts, 2)]))
     links[random.choice(shortcuts)] += (random.choice(shortcuts),)
     for end in set(redirects.values()) - redirects.keys() - links.keys():
         links[end] = ()

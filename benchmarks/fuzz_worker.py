@@ -14,7 +14,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.fuzz.hunting import Hunt
-from tests.fuzz.measuring import peak_megabytes
 from tests.fuzz.mutations import Mutator
 from tests.fuzz.targets import TARGETS
 
@@ -106,11 +105,8 @@ def hunt(task: Task) -> Figures:
     started = time.monotonic()
     end = started + task.seconds if task.seconds else float("inf")
     most = task.inputs or float("inf")
-    peak = 0.0
 
     def go_on(data: bytes) -> bool:
-        nonlocal peak
-        peak = max(peak, peak_megabytes())  # before the next reset
         current.set(data)
         return time.monotonic() < end and state.inputs < most
 
@@ -129,7 +125,7 @@ def hunt(task: Task) -> Figures:
         slowest_bytes=len(state.slowest[1]),
         largest_megabytes=state.largest[0],
         largest_bytes=len(state.largest[1]),
-        peak_megabytes=peak,
+        peak_megabytes=state.meter.peak,
     )
 
 

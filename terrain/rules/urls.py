@@ -27,6 +27,12 @@ RFC 9110 4.1 asks servers for 8000 octets, and most refuse more than 8 KiB. The 
 userinfo do not count: they are dropped first.
 """
 
+MAX_HREF_LENGTH = 32 * MAX_URL_LENGTH
+"""Longest href that is looked at: room for a long fragment, not for a page of megabytes in one.
+
+Parsing multiplies an href: each byte that is not ASCII takes three, in several copies.
+"""
+
 DEFAULT_TRACKING_PARAMETERS: tuple[str, ...] = (
     "utm_*",
     "fbclid",
@@ -178,6 +184,8 @@ class UrlRules:
 
         None when it is not an http(s) page address that a browser would accept. Never raises.
         """
+        if len(href) > MAX_HREF_LENGTH:
+            return None
         if base is None or href.startswith(_WEB):
             if len(href) <= _CACHED_LENGTH:
                 return self._from_href(href)

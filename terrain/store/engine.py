@@ -1,5 +1,6 @@
 """Opening the database: engines, SQLite's settings, and the driver's errors in our words."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from terrain.errors import DatabaseUnwritable, DiskFull, NotADatabase, StoreError
 
@@ -37,7 +38,13 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
     Starting as a reader and becoming a writer later is how SQLite gets into `database is locked`.
     """
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True)
+        try:
+            return create_engine(url, pool_pre_ping=True)
+        except (ModuleNotFoundError, NoSuchModuleError) as error:
+            raise StoreError(
+                f"{url.render_as_string()}: no driver for it here ({error}); "
+                "install one, or use output.database-path for SQLite"
+            ) from error
     path = url.database or ":memory:"
     arguments: dict[str, Any] = {"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000}
     if readonly:
@@ -74,6 +81,20 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
     return engine
 
 
+def require_writable(url: URL) -> None:
+    """Refuse a file that can be no database, or not be written, before anything is made beside it.
+
+    SQLite opens a read-only file without a word, and fails at the first page that is recorded.
+    """
+    if url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"}:
+        return
+    path = Path(str(url.database))
+    if path.is_dir():
+        raise NotADatabase(f"{path}: is a directory; name a file in it as output.database-path")
+    if path.exists() and not os.access(path, os.W_OK, effective_ids=True):
+        raise DatabaseUnwritable(f"{path}: cannot be written; check the permissions of the file")
+
+
 def use_wal(engine: Engine) -> None:
     """Let readers and the writer work side by side. It is written into the file, so do it once.
 
@@ -105,6 +126,9 @@ def errors_in_our_words(url: URL) -> Iterator[None]:
 
 def _translated(error: BaseException | None, url: URL) -> StoreError | None:
     name = url.render_as_string(hide_password=True) if url.host else str(url.database)
+    if url.get_backend_name() != "sqlite":
+        words = " ".join(str(error).split())[:300]
+        return StoreError(f"{name}: the database server refused or did not answer ({words})")
     code = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & 0xFF
     if primary in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:

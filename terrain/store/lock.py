@@ -7,7 +7,7 @@ from typing import IO
 
 from sqlalchemy import URL
 
-from terrain.errors import DatabaseInUse, DatabaseUnwritable, NotADatabase
+from terrain.errors import DatabaseInUse, DatabaseUnwritable
 
 
 class CrawlLock:
@@ -30,10 +30,6 @@ class CrawlLock:
         """Take the lock, or raise `DatabaseInUse` with the pid of its holder."""
         if self._path is None:
             return
-        if Path(self._database).is_dir():
-            raise NotADatabase(
-                f"{self._database}: is a directory; name a file in it as output.database-path"
-            )
         try:
             file = self._path.open("a+", encoding="ascii")
         except OSError as error:

@@ -14,7 +14,12 @@ from terrain.errors import StoreError
 from terrain.rules.states import PageState
 from terrain.store import runs
 from terrain.store.clock import iso
-from terrain.store.engine import database_url, errors_in_our_words, make_engine
+from terrain.store.engine import (
+    database_url,
+    errors_in_our_words,
+    make_engine,
+    require_writable,
+)
 from terrain.store.lock import CrawlLock
 from terrain.store.migrate import upgrade
 from terrain.store.outcomes import HostSupply, PageOutcome, Recorded, RobotsRecord, RunInfo
@@ -52,6 +57,7 @@ class Store:
         self._now = now
         self._strict = strict
         self._session = uuid.uuid4().hex
+        require_writable(self.url)
         self._lock = CrawlLock(self.url)
         self._lock.acquire()
         self._engine = make_engine(self.url)

@@ -24,6 +24,8 @@ class Meter:
     """Measures calls in this process. Without /proc it sees only growth beyond all earlier ones."""
 
     def __init__(self) -> None:
+        self.peak = 0.0
+        """Megabytes: the largest resident size during any call."""
         try:
             self._reset: int | None = os.open("/proc/self/clear_refs", os.O_WRONLY)
         except OSError:
@@ -39,7 +41,9 @@ class Meter:
             os.pwrite(self._reset, _RESET_PEAK, 0)
         size, started = peak_megabytes(), time.process_time()
         check(data)
-        return Cost(time.process_time() - started, max(0.0, peak_megabytes() - size))
+        seconds, peak = time.process_time() - started, peak_megabytes()
+        self.peak = max(self.peak, peak)
+        return Cost(seconds, max(0.0, peak - size))
 
 
 def peak_megabytes() -> float:

@@ -441,7 +441,14 @@ def test_links_on_a_page_with_a_long_address_are_not_kept() -> None:
 
 
 def test_an_address_that_is_too_long_is_not_normalised(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Megabytes in an href become as many escapes, and each would be looked at.
+    # It is made of as many escapes, and each would be looked at.
     fresh = UrlRules()
     monkeypatch.setattr(urls, "_normal_escapes", None)
-    assert fresh.address("https://example.com/" + "ü" * 1_000_000) is None
+    assert fresh.address("https://example.com/" + "ü" * 60_000) is None
+
+
+def test_an_href_of_megabytes_is_not_even_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = UrlRules()
+    monkeypatch.setattr(urls, "_serialised", None)
+    for href in ("/" + "a" * 1_000_000, "https://example.com/#" + "a" * 1_000_000):
+        assert fresh.address(href, "https://example.com/") is None

@@ -180,3 +180,20 @@ def host_of(url: str) -> str:
 
 def _matches(pattern: str, host: str) -> bool:
     return host == pattern or (pattern.startswith("*.") and host.endswith(pattern[1:]))
+
+
+HEAVY_QUALITY = {"a.test": 3, "b.test": 2}
+
+
+def heavy_web(random: Random) -> Web:
+    """A web of many pages with many links each, for what needs work to be interrupted."""
+    hosts = random.choices(HOSTS, weights=[1, 1, 5, 5, 1], k=70)
+    pages = [SEED, *(f"https://{host}/{n}" for n, host in enumerate(hosts))]
+    redirects = {page: random.choice(pages) for page in pages[1:] if random.random() < 0.15}
+    redirects = {page: target for page, target in redirects.items() if page != target}
+    links = {
+        page: tuple(target for target in random.sample(pages, 8) if target != page)
+        for page in pages
+        if page not in redirects
+    }
+    return Web(HEAVY_QUALITY, tuple(pages), links, redirects, {}, frozenset())

@@ -1,11 +1,11 @@
 """Pages of a run, counted by state, by depth and by domain."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from heapq import heappush, heappushpop
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Integer, Subquery, case, func, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, Subquery, case, func, select
 from sqlalchemy import literal_column as literal
 
 from terrain.rules.states import PageState
@@ -21,6 +21,9 @@ _STATES = tuple(PageState)
 
 _DEPTHS = 65_536
 """More than any depth; one less stands for no depth."""
+
+_MANY = 2**31
+"""More than the pages of any host."""
 
 _LISTED = [PageState.BLACKLISTED.value, PageState.STUBBED.value]
 
@@ -105,22 +108,25 @@ def _by_state_and_depth(
         yield _STATES[number], None if at == _DEPTHS - 1 else at, count
 
 
-def _by_host(connection: Connection, run: int, depth: ColumnElement[Any]) -> Iterable[_HostRow]:
-    is_read = case((page.c.state == PageState.PROCESSED.value, 1), else_=0)
-    is_listed = case((page.c.state.in_(_LISTED), 1), else_=0)
-    rows = _rows(
-        run, page.c.host_id, is_read.label("read"), is_listed.label("listed"), depth.label("depth")
+def _by_host(connection: Connection, run: int, depth: ColumnElement[Any]) -> Iterator[_HostRow]:
+    """Count by host; read and listed pages in one number, which makes the sort a sixth cheaper."""
+    weight = case(
+        (page.c.state == PageState.PROCESSED.value, 1),
+        (page.c.state.in_(_LISTED), literal(str(_MANY), BigInteger)),
+        else_=0,
     )
+    rows = _rows(run, page.c.host_id, weight.label("weight"), depth.label("depth"))
     query = select(
         rows.c.host_id,
         func.count(),
-        func.sum(rows.c.read),
-        func.sum(rows.c.listed),
+        func.sum(rows.c.weight),
         func.min(rows.c.depth),
         func.max(rows.c.depth),
     ).group_by(rows.c.host_id)
     found = connection.execution_options(yield_per=STREAM).execute(query)
-    return cast("Iterable[_HostRow]", found)
+    for host_id, pages, weights, nearest, farthest in found:
+        listed, read = divmod(int(weights), _MANY)
+        yield host_id, pages, read, listed, nearest, farthest
 
 
 def _rows(run: int, *columns: ColumnElement[Any]) -> Subquery:

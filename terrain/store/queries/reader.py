@@ -28,7 +28,7 @@ from terrain.store.queries.records import (
 )
 from terrain.store.schema import frontier_entry, host, link, page, runs
 
-CACHE_KIB = 8 * 1024
+CACHE_KIB = 4 * 1024
 """SQLite sorts in pieces of this size: small ones stay in the processor's cache, a third faster."""
 
 Result = TypeVar("Result")

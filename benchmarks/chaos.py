@@ -51,8 +51,8 @@ from tests.blackbox.crawls import write_config
 from tests.blackbox.running import Requests
 
 TROUBLES = {
-    "kill": 50,
-    "kill early": 12,
+    "kill": 55,
+    "kill early": 14,
     "terminate": 10,
     "terminate and kill": 8,
     "stop": 8,
@@ -63,7 +63,7 @@ TROUBLES = {
 }
 """What happens to a process of the crawl, by weight."""
 
-TROUBLES_PER_ROUND = 20
+TROUBLES_PER_ROUND = 30
 """After so many the crawl is left in peace, so that a round ends."""
 
 JUMPS = (-86_400 * 40, -7_200, -90, 90, 7_200, 86_400 * 3)
@@ -224,10 +224,10 @@ class Round:
                 break
             if trouble == "file system full" and not self._mounted:
                 trouble = "file size limit"  # noqa: PLW2901 - the next best thing
-            wrong_clock = FAKETIME and self._random.random() < 0.4
+            wrong_clock = self._random.random() < 0.4 and bool(FAKETIME)
             clock.set(self._random.choice(JUMPS) if wrong_clock else 0)
             self._weather()
-            with Crawl(config, clock=clock if FAKETIME else None) as crawl:
+            with Crawl(config, clock=clock if wrong_clock else None) as crawl:
                 code, said = self._trouble(trouble, crawl, clock, requests)
             self._tally.processes += 1
             self._tally.troubles["clock jumps"] += clock.jumps if wrong_clock else 0
@@ -256,7 +256,7 @@ class Round:
             time.sleep(random.uniform(0, 1.5))
         elif not crawl.wait_for(self._answered, target):
             return crawl.wait()
-        if random.random() < 0.3 and FAKETIME:
+        if random.random() < 0.5:
             clock.set(random.choice(JUMPS))
         if random.random() < 0.5:
             self._weather()

@@ -1,4 +1,4 @@
-"""Rules that were read once hold until the host says otherwise, not until it has a bad day."""
+"""Rules hold until the host says otherwise, not until it, or this machine, has a bad moment."""
 
 import sqlite3
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from terrain.sampleweb.behaviours import Behaviour
-from terrain.sampleweb.pages import Html, Reset, Status, to
+from terrain.sampleweb.behaviours import Behaviour, Flaky
+from terrain.sampleweb.pages import Hang, Html, Reset, Status, to
 from terrain.sampleweb.process import ServedWeb
 from terrain.sampleweb.web import Host, Web
 from tests.blackbox.crawls import CLOCK_SLACK, Database, crawl, write_config
@@ -58,3 +58,33 @@ def test_a_host_that_takes_its_rules_back_is_heard(
     served.update(web(Status(404)))
     crawl(config, "-q", "--fresh")
     assert Database(config).states()["https://a.test/private"] == "processed"
+
+
+def test_rules_that_do_not_come_in_time_are_asked_for_once_more(
+    serve: Callable[[Web], ServedWeb], tmp_path: Path
+) -> None:
+    served = serve(web(Flaky((Hang(), Status(200, b"User-agent: *\nDisallow: /private\n")))))
+    config = write_config(
+        tmp_path,
+        served,
+        [{"domain": "a.test", "seeds": ["https://a.test/"]}],
+        retry={"delay": 100, "timeout": 1000},
+    )
+    crawl(config)
+    assert Database(config).pages()["https://a.test/private"].error_message == "robots denied"
+    assert [each.kind for each in served.log()].count("robots") == 2
+
+
+def test_rules_that_never_come_in_time_are_not_waited_for_longer(
+    serve: Callable[[Web], ServedWeb], tmp_path: Path
+) -> None:
+    served = serve(web(Hang()))
+    config = write_config(
+        tmp_path,
+        served,
+        [{"domain": "a.test", "seeds": ["https://a.test/"]}],
+        retry={"delay": 100, "timeout": 1000},
+    )
+    crawl(config)
+    assert Database(config).states()["https://a.test/private"] == "processed"
+    assert [each.kind for each in served.log()].count("robots") == 2

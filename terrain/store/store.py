@@ -59,7 +59,8 @@ class Store:
         self._session = uuid.uuid4().hex
         require_writable(self.url)
         self._lock = CrawlLock(self.url)
-        self._lock.acquire()
+        with errors_in_our_words(self.url):
+            self._lock.acquire()
         self._engine = make_engine(self.url)
         try:
             with errors_in_our_words(self.url):

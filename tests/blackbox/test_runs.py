@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from terrain.sampleweb.behaviours import Slow
-from terrain.sampleweb.pages import Html, to
+from terrain.sampleweb.pages import Hang, Html, to
 from terrain.sampleweb.process import ServedWeb
 from terrain.sampleweb.web import Host, Web
 from tests.blackbox.crawls import Database, crawl, write_config
@@ -95,8 +95,8 @@ def test_a_second_crawl_is_refused_with_the_pid_of_the_first(
     served: ServedWeb, tmp_path: Path
 ) -> None:
     web = chain()
-    # The first is still at work when the second has started.
-    web.hosts["a.test"].pages["/1"] = Slow(4.0, web.hosts["a.test"].pages["/1"])
+    # The first waits for an answer for as long as the second is there.
+    web.hosts["a.test"].pages["/1"] = Hang()
     served.update(web)
     config = configure(tmp_path, served)
     requests = Requests(served)
@@ -105,9 +105,15 @@ def test_a_second_crawl_is_refused_with_the_pid_of_the_first(
         said = one_line(crawl(config, "-q", expect=1))
         assert f"pid {first.process.pid}" in said
         assert str(tmp_path / "terrain.db") in said
-        first.wait()
+        assert first.process.poll() is None
+        first.signal(signal.SIGTERM)
+        first.wait_until(lambda: "shutting down gracefully" in first.said)
+        first.signal(signal.SIGTERM)
+        first.wait(3)
+    served.update(chain())
+    crawl(config)
     assert Database(config).runs() == [(1, "completed")]
-    assert len(served.log()) == PAGES + 2
+    assert set(Database(config).states().values()) == {"processed"}
 
 
 def test_a_changed_configuration_is_said_recorded_and_gone_on_under(

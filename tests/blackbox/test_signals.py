@@ -21,6 +21,9 @@ from tests.blackbox.running import Requests, Running, asked_again, graph
 Serve = Callable[[Web], ServedWeb]
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
+AT_ONCE = 5.0
+"""Seconds: under one where there is a core to run on; the answer waited for would take 30."""
+
 
 def hanging_web() -> Web:
     """A page that is read, then one that never answers; the other host answers slowly."""
@@ -108,7 +111,7 @@ def test_a_second_signal_ends_it_at_once_and_loses_nothing_committed(
         running.signal(number)
         begun = time.monotonic()
         running.wait(3)
-        assert time.monotonic() - begun < 1.5
+        assert time.monotonic() - begun < AT_ONCE
     states = Database(config).states()
     assert states["https://a.test/"] == "processed"
     assert states["https://a.test/hang"] == "queued"
@@ -136,7 +139,7 @@ def test_a_second_signal_ends_it_also_while_the_database_is_locked(
             running.signal(signal.SIGTERM)
             begun = time.monotonic()
             running.wait(3)
-            assert time.monotonic() - begun < 2
+            assert time.monotonic() - begun < AT_ONCE
     assert Database(config).states()["https://a.test/"] == "processed"
 
 

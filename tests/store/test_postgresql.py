@@ -14,7 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
-from terrain.errors import DatabaseInUse, NotADatabase
+from terrain.errors import DatabaseInUse, NotADatabase, StoreError
 from terrain.rules.depth import MAX_HOPS
 from terrain.rules.states import PageState
 from terrain.store import Policy, RobotsRecord, Start, Store, faults, reach
@@ -48,7 +48,7 @@ def server() -> Iterator[Path]:
 
 @pytest.fixture
 def make_terrain(server: Path) -> Iterator[Make]:
-    """Like the fixture for SQLite: each terrain in a database of its own, checked afterwards."""
+    """Make terrains, each in a database of its own, not opened yet; check them afterwards."""
     made: list[Terrain] = []
     administration = create_engine(url_of(server, "postgres"), isolation_level="AUTOCOMMIT")
 
@@ -57,7 +57,6 @@ def make_terrain(server: Path) -> Iterator[Make]:
         with administration.connect() as connection:
             connection.execute(text(f"CREATE DATABASE {name}"))
         terrain = Terrain(url_of(server, name), policy)
-        terrain.open()
         made.append(terrain)
         return terrain
 
@@ -72,7 +71,9 @@ NUMBERS = itertools.count()
 
 @pytest.fixture
 def terrain(make_terrain: Make) -> Terrain:
-    return make_terrain(POLICY)
+    terrain = make_terrain(POLICY)
+    terrain.open()
+    return terrain
 
 
 def test_the_migrations_make_the_schema_of_the_code(terrain: Terrain) -> None:
@@ -109,6 +110,7 @@ def test_hop_limits_and_cycles(
 def test_more_origins_than_fit_into_a_mask(make_terrain: Make) -> None:
     names = {f"o{number}.test": 1 for number in range(70)}
     terrain = make_terrain(make_policy(names, [f"https://{name}/" for name in names]))
+    terrain.open()
     terrain.record(*(processed(f"https://{name}/", ONE) for name in names))
     terrain.opened.close_run(completed=False)
     rows = terrain.rows(
@@ -172,6 +174,12 @@ def test_a_second_crawl_is_refused_with_the_pid_of_the_first(terrain: Terrain) -
         Store(terrain.location, POLICY)
     terrain.crash()
     Store(terrain.location, POLICY).close()
+
+
+def test_a_server_that_is_not_there_is_said_in_one_line(server: Path) -> None:
+    with pytest.raises(StoreError) as caught:
+        Store(url_of(server / "elsewhere", "postgres"), POLICY)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_database_of_another_program_is_refused(server: Path) -> None:

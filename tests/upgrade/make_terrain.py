@@ -2,8 +2,9 @@
 
     python -m tests.upgrade.make_terrain
 
-Run it once per released schema, before the schema changes: it writes `data/terrain-<revision>.sqlite`
-with the schema of the code at hand, and never touches those of earlier schemas.
+Run it once per released schema, before the schema changes: it writes
+`data/terrain-<revision>.sqlite` with the schema of the code at hand, and never touches those of
+earlier schemas.
 """
 
 import sqlite3

@@ -59,7 +59,7 @@ def upgrade() -> None:
     with op.batch_alter_table("link", schema=None) as batch_op:
         batch_op.create_index(
             "ix_link_listed",
-            ["to_id"],
+            ["to_id", "last_run", "listed"],
             unique=False,
             sqlite_where=sa.text("listed = 1"),
             postgresql_where=sa.text("listed = 1"),

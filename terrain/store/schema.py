@@ -224,7 +224,8 @@ link = Table(
     # store/runs.py builds it when the run closes and drops it when the next one opens.
     Index("ix_link_redirect", "to_id", sqlite_where=text("kind = 0"),
           postgresql_where=text("kind = 0")),
-    Index("ix_link_listed", "to_id", sqlite_where=text("listed = 1"),
+    # Holds all that counting references needs, so that a summary does not look every link up.
+    Index("ix_link_listed", "to_id", "last_run", "listed", sqlite_where=text("listed = 1"),
           postgresql_where=text("listed = 1")),
     sqlite_with_rowid=False,
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 import signal
 import sqlite3
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -40,9 +39,7 @@ def test_a_clock_set_between_two_processes_of_a_run_changes_nothing(
         ).rowcount
         connection.commit()
     assert moved
-    begun = time.monotonic()
-    crawl(config)
-    assert time.monotonic() - begun < DAY / 10
+    crawl(config)  # which has a time limit, far under a day
     assert Database(config).runs() == [(1, "completed")]
     across = [gap for gap in gaps(served.log()) if gap.before.start <= stopped < gap.after.start]
     assert across

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import text
 
@@ -145,12 +146,12 @@ class Terrain:
     ) -> HostSupply:
         return self.opened.supply(host, held=held, pages=pages, tokens=tokens).result()
 
-    def rows(self, sql: str, **parameters: object) -> list[tuple[object, ...]]:
+    def rows(self, sql: str, **parameters: object) -> list[tuple[Any, ...]]:
         with self.opened._engine.begin() as connection:
             return [tuple(row) for row in connection.execute(text(sql), parameters)]
 
     def states(self) -> dict[str, str]:
-        return dict(self.rows("SELECT url, state FROM pages"))  # type: ignore[arg-type]
+        return dict(self.rows("SELECT url, state FROM pages"))
 
     def waiting(self) -> set[str]:
         return {

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -77,7 +78,7 @@ def recorder(path: Path, seed: int) -> Iterator[Recorder]:
         process.stdin.close()
 
 
-def query(path: Path, sql: str) -> list[tuple[object, ...]]:
+def query(path: Path, sql: str) -> list[tuple[Any, ...]]:
     engine = make_engine(database_url(path))
     try:
         with engine.begin() as connection:
@@ -93,7 +94,7 @@ LINKS = """
 
 def check_pages_are_whole(path: Path, web: Web) -> int:
     """Compare every page with the web it comes from; return how many have been read."""
-    states = dict(query(path, "SELECT url, state FROM pages"))  # type: ignore[arg-type]
+    states = dict(query(path, "SELECT url, state FROM pages"))
     found: dict[object, set[object]] = {}
     for source, target, _ in query(path, LINKS):
         found.setdefault(source, set()).add(target)
@@ -129,7 +130,7 @@ def check_the_end(path: Path, web: Web) -> None:
     """Compare with a search that starts from nothing."""
     visited = query(path, "SELECT url FROM visits JOIN pages ON id = page_id")
     reference = Reference(web, {str(url) for (url,) in visited}, MAX_HOPS)
-    states = dict(query(path, "SELECT url, state FROM pages"))  # type: ignore[arg-type]
+    states = dict(query(path, "SELECT url, state FROM pages"))
     assert states == {page: reference.state(page) for page in reference.reached}
     assert "queued" not in states.values()
 

@@ -29,7 +29,7 @@ def walk(terrain: Terrain, first: int, last: int) -> None:
 
 
 def errors(terrain: Terrain) -> dict[str, str]:
-    return dict(terrain.rows("SELECT url, error_message FROM pages"))  # type: ignore[arg-type]
+    return dict(terrain.rows("SELECT url, error_message FROM pages"))
 
 
 def test_exactly_ten_hops_are_followed(terrain: Terrain) -> None:

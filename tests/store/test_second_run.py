@@ -27,9 +27,10 @@ def terrain(make_terrain: Make) -> Terrain:
     return terrain
 
 
-def last_runs(terrain: Terrain) -> dict[object, tuple[object, ...]]:
+def last_runs(terrain: Terrain) -> dict[str, list[int]]:
+    """The first and the last run that saw each page."""
     rows = terrain.rows("SELECT url, discovered_run, last_run FROM pages")
-    return {url: runs for url, *runs in ((row[0], *row[1:]) for row in rows)}  # type: ignore[misc]
+    return {url: runs for url, *runs in rows}
 
 
 def links(terrain: Terrain) -> set[tuple[object, ...]]:
@@ -57,9 +58,7 @@ def removed(terrain: Terrain) -> set[tuple[object, ...]]:
 
 
 def depths(terrain: Terrain) -> dict[object, object]:
-    return dict(
-        terrain.rows("SELECT url, depth FROM page_depths JOIN pages ON pages.id = page_id")  # type: ignore[arg-type]
-    )
+    return dict(terrain.rows("SELECT url, depth FROM page_depths JOIN pages ON pages.id = page_id"))
 
 
 class TestTheStart:

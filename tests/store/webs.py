@@ -64,10 +64,10 @@ def chained_web(random: Random) -> Web:
     links: dict[str, tuple[str, ...]] = {}
     for chain in chains:
         redirects |= dict(pairwise(chain))
-        end = random.random()
-        if end < 0.35:  # into a chain, its own included: then it is a cycle
+        chance = random.random()
+        if chance < 0.35:  # into a chain, its own included: then it is a cycle
             redirects[chain[-1]] = random.choice([page for page in members if page != chain[-1]])
-        elif end < 0.5:
+        elif chance < 0.5:
             redirects[chain[-1]] = f"https://{random.choice(['bad', 'd'])}.test/end"
         else:
             links[chain[-1]] = tuple(random.sample(members, random.randint(0, 1)))

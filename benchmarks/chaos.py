@@ -343,7 +343,7 @@ def main() -> int:
     options = Options(arguments.kills, arguments.seed, arguments.lock_seconds)
     directory = Path(tempfile.mkdtemp(prefix="terrain-chaos-"))
     # Also when it is terminated nothing stays served or mounted.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     begun = time.monotonic()
     tally, verdict = run(options, directory)
     print(f"\nseed {options.seed}: {tally.rounds} rounds, {tally.pages} pages, ", end="")

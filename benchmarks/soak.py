@@ -190,7 +190,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.warmup * 1.2 > arguments.minutes:
         parser.error("--minutes must be well over --warmup")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     directory = Path(tempfile.mkdtemp(prefix="terrain-soak-"))
     try:
         return soak(arguments.minutes, arguments.warmup, arguments.hosts, directory)

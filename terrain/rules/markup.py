@@ -69,6 +69,12 @@ _MANY_ATTRIBUTES: Final = re.compile(
 _REOPENED_START: Final = re.compile(
     rb"<(a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\t\n\f\r /]", re.IGNORECASE
 )
+# Finds nothing if all of these, and some more, end beyond doubt within 256 bytes, at their first
+# `>`; in a quarter of the time that it takes to measure them.
+_MAYBE_LONG: Final = re.compile(
+    rb"<[abcefinstuABCEFINSTU][a-zA-Z]{0,5}[\t\n\f\r /](?!(?=[^>]{0,255}+>)(?:[\t\n\f\r /]++"
+    rb"""|[^\t\n\f\r />="']++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\t\n\f\r />="']++))?+)*+>)"""
+)
 _REST_OF_TAG: Final = re.compile(_ATTRIBUTE + rb"*+")
 _ONE_AT_A_TIME: Final = frozenset({b"a", b"nobr"})
 """A second one closes the first, so that only one of them is ever opened again."""
@@ -139,7 +145,11 @@ def _is_cheap(html: bytes) -> bool:
         and tags * _formatting(html) > MAX_REOPENED
     ):
         return False
-    if tags * len(html) > MAX_REOPENED_BYTES and tags * _reopened_bytes(html) > MAX_REOPENED_BYTES:
+    if (
+        tags * len(html) > MAX_REOPENED_BYTES
+        and _MAYBE_LONG.search(html)
+        and tags * _reopened_bytes(html) > MAX_REOPENED_BYTES
+    ):
         return False
     if len(html) <= SMALL_BYTES:
         return True

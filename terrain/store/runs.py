@@ -148,7 +148,6 @@ def _new(
         connection.execute(update(runs).where(runs.c.job == job).values(job=None))
         forget_frontier(connection)
         _put_back_fetching(connection)
-    drop_reverse_index(connection)
     key = (newest.id if newest is not None else 0) + 1
     connection.execute(
         insert(runs).values(

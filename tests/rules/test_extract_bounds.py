@@ -57,6 +57,11 @@ HOSTILE = {
     "formatting behind quotes": b"<p>%s</p>%s"
     % (b"".join(b"<b a='>' b=%d>" % i for i in range(700)), b"<p>x" * 700),
     "formatting in capitals": reopened(700).replace(b"<b", b"<FONT"),
+    "long attribute opened again": b"<p><b id='%s'></p>" % (b"x" * 500_000) + b"<p>x</p>" * 200,
+    "long link opened again": b"<p><A title=%s></p>" % (b"x" * 500_000) + b"<p>x</p>" * 200,
+    "long attribute behind a false start": b"<!--<b x=' --><p><i id='>%s'></p>" % (b"x" * 500_000)
+    + b"<p>x</p>" * 200,
+    "tags in attributes of tags": b"<b x='" * 9_000 + b"x" * 500_000,
     "attributes": b"<p %s>" % b" ".join(b"a%d" % i for i in range(20_000)),
     "attributes behind quotes": b"<p %s>" % b" ".join(b"a%d='>'" % i for i in range(20_000)),
     "attributes of many bodies": b"".join(
@@ -83,8 +88,13 @@ def test_a_costly_tree_is_not_built(body):
         b"<p>" + b"<b class=x>" * 2_000,
         b"<p title='%s'>" % (b"x" * 1_000_000),
         b"x" * 1_000_000,
+        b"<p>" + b"".join(b'<p><a href="/%d" title="a > b">x</a>' % n for n in range(5_000)),
+        b"<p><b style='color: red'>x</b></p>" * 4_000,
     ],
-    ids=["empty", "many tags", "many icons", "formatting alike", "giant attribute", "giant text"],
+    ids=[
+        *("empty", "many tags", "many icons", "formatting alike", "giant attribute", "giant text"),
+        *("many links", "much bold text"),
+    ],
 )
 def test_an_ordinary_document_is_parsed_as_it_is(body):
     assert bounded(body).html is body

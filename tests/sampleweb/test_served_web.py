@@ -196,7 +196,9 @@ def test_the_command_refuses_what_is_not_a_web_in_its_own_words(tmp_path: Path) 
 def test_the_command_says_where_it_is_and_ends_with_its_input(tmp_path: Path) -> None:
     (tmp_path / "web.json").write_text(WEB.to_json())
     done = run(str(tmp_path / "web.json"), "--dir", str(tmp_path / "new"))
-    assert (done.returncode, done.stderr) == (0, "")
+    # On a busy machine asyncio may remark on a slow step; that is not a complaint of ours.
+    complaints = [line for line in done.stderr.splitlines() if not line.startswith("Executing <")]
+    assert (done.returncode, complaints) == (0, [])
     assert done.stdout.count("\n") == 1
     assert f'"ca": "{tmp_path}/new/ca.pem"' in done.stdout
 

@@ -127,11 +127,11 @@ ACTIONS = st.lists(
         st.tuples(st.just("ask"), st.integers(1, 4)),
         st.sampled_from([("give back", 0), ("crash", 0), ("leave", 0)]),
     ),
-    max_size=25,
+    max_size=15,
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(budget=st.integers(1, 12), actions=ACTIONS)
 def test_requests_never_exceed_the_budget(budget: int, actions: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryDirectory() as directory:

@@ -22,7 +22,7 @@ from tests.store.webs import SEED, Reference, Web, chained_web, random_web
 # which nothing arrives late.
 SEEDS = st.integers(0, 2**32)
 THOROUGH = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

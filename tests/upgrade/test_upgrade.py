@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from terrain.rules.states import PageState
 from terrain.store.migrate import alembic_config
+from terrain.store.schema import metadata
 from tests.store.terrains import Terrain, ended, processed
 from tests.upgrade.make_terrain import BAD, HOME, NEWS, OLD, OUT, POLICY, STUB
 
@@ -27,6 +30,15 @@ def test_there_is_one_for_every_schema_but_perhaps_the_newest() -> None:
     assert saved <= revisions
     assert revisions - saved <= {script.get_current_head()}
     assert "0001" in saved
+
+
+def test_it_ends_with_the_schema_of_the_code(terrain: Terrain) -> None:
+    # Fails when a migration that was released is changed instead of followed by another.
+    terrain.open()
+    terrain.opened.close_run(completed=False)
+    with terrain.opened._engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    terrain.check()
 
 
 def test_nothing_is_lost(terrain: Terrain) -> None:

@@ -42,6 +42,11 @@ class LookupFailed(OSError):  # noqa: N818 - it names what happened
     """DNS has no answer, or none in time. Not a timeout to aiohttp, which would be retried."""
 
 
+_SPECIAL = (ipaddress.ip_network("192.0.0.0/24"), ipaddress.ip_network("192.88.99.0/24"))
+"""Protocol assignments and the former 6to4 relays (IANA's special-purpose registry); Python 3.11
+knows only a part of the first and nothing of the second."""
+
+
 def is_public(address: str) -> bool:
     """Tell whether an IP address is one of the public internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
@@ -54,7 +59,7 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
         if ip not in _GLOBAL_UNICAST or ip in _DOCUMENTATION:
             return False
-    return ip.is_global and not ip.is_multicast
+    return ip.is_global and not ip.is_multicast and not any(ip in block for block in _SPECIAL)
 
 
 class GuardedResolver(AbstractResolver):

@@ -23,6 +23,8 @@ PUBLIC = "192.0.2.77"
 """Stands for a public address below: nothing that is really public may be connected to here."""
 
 NOT_PUBLIC = {
+    "192.0.0.0": "192.0.0.255",
+    "192.88.99.0": "192.88.99.255",
     "0.0.0.0": "0.255.255.255",
     "10.0.0.0": "10.255.255.255",
     "100.64.0.0": "100.127.255.255",

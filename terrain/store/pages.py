@@ -46,6 +46,7 @@ class Pages:
         self._widest = widest
         self._strict = strict
         self._rows: dict[int, PageRow] = {}
+        self._loaded: dict[int, Values] = {}
         self._dirty: dict[int, PageRow] = {}
         self._addresses: list[Values] = []
         self.messages: dict[int, str | None] = {}
@@ -59,16 +60,24 @@ class Pages:
 
     def load(self, connection: Connection, ids: Iterable[int]) -> None:
         """Read the rows of those ids that are in the database and not loaded yet."""
-        missing = [key for key in ids if key not in self._rows]
+        rows, loaded = self._rows, self._loaded
+        missing = [key for key in ids if key not in rows and key not in loaded]
         for values in self._lookup.rows(connection, missing):
-            row = PageRow(*values)
-            if row.run == self._run and row.state in WAITING:
-                row.entry = self._entry_key(row)
-            self._rows[row.id] = row
+            loaded[values[0]] = values
 
     def get(self, key: int) -> PageRow | None:
         """Return a loaded or new row."""
-        return self._rows.get(key)
+        row = self._rows.get(key)
+        if row is None and (values := self._loaded.get(key)) is not None:
+            # Made only now: most pages that are looked up turn out not to change.
+            row = self._rows[key] = PageRow(*values)
+            if row.run == self._run and row.state in WAITING:
+                row.entry = self._entry_key(row)
+        return row
+
+    def untouched(self, key: int) -> Values | None:
+        """Return a loaded row as it is in the database, None if it may have been changed."""
+        return None if key in self._rows else self._loaded.get(key)
 
     def add(self, row: PageRow, address: Values) -> None:
         """Take in a page that the database does not know yet."""
@@ -125,7 +134,8 @@ class Pages:
 
     def start(self) -> None:
         """Begin a batch with nothing loaded."""
-        self._rows, self._dirty, self._addresses, self.messages = {}, {}, [], {}
+        self._rows, self._loaded, self._dirty = {}, {}, {}
+        self._addresses, self.messages = [], {}
 
     def _entry_key(self, row: PageRow) -> tuple[int, int, int]:
         return row.host_id, self._widest - row.radius, row.seq

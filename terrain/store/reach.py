@@ -52,15 +52,17 @@ class Reach:
         """Return the links that may change something, told from memory alone."""
         return self._known.news(links, radius)
 
-    def leads_nowhere_new(self, source: PageRow, link: OutLink) -> bool:
-        """Tell that a link changes nothing, now that the rows of this batch are loaded."""
-        row = self._pages.get(link.address.page_id)
-        if row is None or row.run != self._run or row.check != link.address.check:
+    def leads_nowhere_new(self, link: OutLink, radius: int) -> bool:
+        """Tell that a link changes nothing, now that its target is looked up."""
+        address = link.address
+        values = self._pages.untouched(address.page_id)
+        if values is None or link.kind is LinkKind.REDIRECT:
             return False
-        radius, hops = passed_on(source, redirect=link.kind is LinkKind.REDIRECT)
-        if row.radius < radius or row.hops > hops:
+        # By position, as schema.page has its columns: this is done for nearly every link.
+        _, check, _, _, run, _, known, hops, *_ = values
+        if run != self._run or check != address.check or known < radius or hops:
             return False
-        self._remember(row)
+        self._known.remember(address.page_id, check, known)
         return True
 
     def arrive(

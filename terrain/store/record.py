@@ -143,19 +143,20 @@ class Recorder:
         self, connection: Connection, outcomes: Iterable[PageOutcome]
     ) -> list[tuple[PageRow, OutLink]]:
         """Return the links that tell the run something it does not know yet."""
-        arrivals: list[tuple[PageRow, OutLink]] = []
+        arrivals: list[tuple[PageRow, OutLink, int]] = []
         for outcome in outcomes:
             if outcome.state not in _READ:
                 continue
             source = self._pages.get(outcome.page_id)
             assert source is not None
             radius, _ = passed_on(source, redirect=False)
-            arrivals += [(source, link) for link in self._reach.news(outcome.links, radius)]
-        self._pages.load(connection, {link.address.page_id for _, link in arrivals})
+            news = self._reach.news(outcome.links, radius)
+            arrivals += [(source, link, radius) for link in news]
+        self._pages.load(connection, {link.address.page_id for _, link, _ in arrivals})
         return [
             (source, link)
-            for source, link in arrivals
-            if not self._reach.leads_nowhere_new(source, link)
+            for source, link, radius in arrivals
+            if not self._reach.leads_nowhere_new(link, radius)
         ]
 
     def _load(

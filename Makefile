@@ -52,7 +52,7 @@ bench-tools:  ## nginx and documentation packages, for bench and check-real
 	scripts/install_bench_tools.sh
 
 bench-store: $(STAMP)  ## recording pages at 10 thousand and at 1 million stored
-	$(BIN)/python -m benchmarks.bench_store $(ARGS)
+	$(BIN)/python benchmarks/bench_store.py $(ARGS)
 
 bench-rules: $(STAMP)  ## URLs and extraction
 	$(BIN)/python benchmarks/bench_urls.py

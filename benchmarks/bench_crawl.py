@@ -58,7 +58,7 @@ def run_terrain(home: str, port: int, directory: Path) -> Sample:
     config.write_text(
         f"""
 [crawler]
-max-depth = 1000
+max-depth = 0
 max-concurrent-pages-open = 32
 max-domain-requests = 1000000
 head-probe = "never"

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 SCHEDULER = "terrain.scheduler.TerrainScheduler"
 DOWNLOADER = "terrain.downloader.TerrainDownloader"
+LOG_FORMATTER = "terrain.logformatter.QuietLogFormatter"
 
-DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+DOWNLOADER_MIDDLEWARES: dict[str, int] = {
     # Engine side
     "terrain.downloadermiddlewares.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 200,
@@ -27,24 +28,23 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
 }
 """From the engine (asked first) to the downloader (answers first)."""
 
-SPIDER_MIDDLEWARES: dict[str, int | None] = {
+SPIDER_MIDDLEWARES: dict[str, int] = {
     # Engine side, whatever others choose: nobody may swallow an item behind its back.
     "terrain.spidermiddlewares.outcome.OutcomeMiddleware": -1_000_000,
     # Spider side
 }
 
-ITEM_PIPELINES: dict[str, int | None] = {
+ITEM_PIPELINES: dict[str, int] = {
     "terrain.pipelines.StorePipeline": 900,
 }
 """Last, so that what other pipelines change is what is stored."""
 
-EXTENSIONS: dict[str, int | None] = {
+EXTENSIONS: dict[str, int] = {
     "scrapy.extensions.corestats.CoreStats": 0,
     "scrapy.extensions.logcount.LogCount": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
     "scrapy.extensions.feedexport.FeedExporter": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
-    "terrain.extensions.cutoff.CutOff": 100,
     # In this order at the end: the view gives the terminal back, then the reports are written.
     "terrain.extensions.progress.Progress": 200,
     "terrain.extensions.reporting.Reporting": 300,
@@ -78,38 +78,6 @@ SWITCHED_OFF: dict[str, Any] = {
     "DOWNLOAD_DELAY_JITTER": 0,
 }
 
-SCRAPY_COMPONENTS_NOT_NEEDED: dict[str, tuple[str, ...]] = {
-    "DOWNLOADER_MIDDLEWARES": (
-        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
-        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
-        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware",
-        "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware",
-        "scrapy.downloadermiddlewares.retry.RetryMiddleware",
-        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",
-        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
-        "scrapy.downloadermiddlewares.cookies.CookiesMiddleware",
-        "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware",
-        "scrapy.downloadermiddlewares.stats.DownloaderStats",
-        "scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware",
-    ),
-    "SPIDER_MIDDLEWARES": (
-        "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
-        "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
-        "scrapy.spidermiddlewares.referer.RefererMiddleware",
-        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
-        "scrapy.spidermiddlewares.depth.DepthMiddleware",
-        "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
-    ),
-    "EXTENSIONS": (
-        "scrapy.extensions.telnet.TelnetConsole",
-        "scrapy.extensions.memdebug.MemoryDebugger",
-        "scrapy.extensions.logstats.LogStats",
-        "scrapy.extensions.spiderstate.SpiderState",
-        "scrapy.extensions.throttle.AutoThrottle",
-        "scrapy.extensions.remote_control.RemoteControl",
-    ),
-}
-
 
 class TerrainAddon:
     """Sets what the crawl needs; what the user set (`-s`) wins where both mean the same."""
@@ -138,6 +106,7 @@ class TerrainAddon:
             settings.set(name, value, "cmdline")
         settings.set("SCHEDULER", SCHEDULER, "cmdline")
         settings.set("DOWNLOADER", DOWNLOADER, "cmdline")
+        settings.set("LOG_FORMATTER", LOG_FORMATTER, "addon")
         settings.set("DOWNLOAD_HANDLERS", DOWNLOAD_HANDLERS, "cmdline")
         _components(settings, "DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES)
         _components(settings, "SPIDER_MIDDLEWARES", SPIDER_MIDDLEWARES)
@@ -160,8 +129,10 @@ class TerrainAddon:
         )
 
 
-def _components(settings: Settings, name: str, ours: dict[str, int | None]) -> None:
-    """Add our components, leave out Scrapy's that the crawl does not need, keep the user's."""
-    unwanted = dict.fromkeys(SCRAPY_COMPONENTS_NOT_NEEDED.get(name, ()))
-    users = settings.getdict(name)
-    settings.set(name, {**unwanted, **ours, **users}, "cmdline")
+def _components(settings: Settings, name: str, ours: dict[str, int]) -> None:
+    """Put our components in the place of Scrapy's defaults; what the user adds is kept.
+
+    Of Scrapy's own those are left that stand in the tables above. The others are not needed, and
+    even one that is switched off would be imported.
+    """
+    settings.set(f"{name}_BASE", ours, "cmdline")

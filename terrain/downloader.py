@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydispatch.dispatcher import getReceivers
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
 from scrapy.exceptions import IgnoreRequest
-from twisted.python.failure import Failure
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import build_from_crawler
 
 from terrain.errand import ErrandKind, errand_of
+from terrain.listeners import Listeners
+from terrain.middlewarechain import MiddlewareChain
 from terrain.scheduler import scheduler_of
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ class TerrainDownloader(Downloader):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._listened: dict[object, bool] = {}
+        self.middleware = build_from_crawler(MiddlewareChain, crawler)
+        self._listeners = Listeners(crawler)
 
     def fetch(
         self,
@@ -42,8 +45,27 @@ class TerrainDownloader(Downloader):
         spider: Spider | None = None,  # noqa: ARG002 - Scrapy's signature
     ) -> Deferred[Response | Request]:
         """Download, and see to it that the outcome is one."""
-        fetched: Deferred[Any] = super().fetch(request)
-        return fetched.addBoth(self._ended, request)
+        return deferred_from_coro(self._fetch(request)).addCallback(self._watched)
+
+    def _watched(self, result: Response | Request) -> Response | Request:
+        """Look after a follow-up once the engine, next to be called, has had its turn."""
+        if isinstance(result, Request) and errand_of(result) is not None:
+            asyncio.get_running_loop().call_soon(self._check_queued, result)
+        return result
+
+    async def _fetch(self, request: Request) -> Response | Request:
+        errand = errand_of(request)
+        self.active.add(request)
+        try:
+            result = await self.middleware.download_async(self._enqueue_request, request)
+        except Exception as error:
+            if errand is not None:
+                self._over(errand)
+                _let_go(error)
+            raise
+        finally:
+            self.active.remove(request)
+        return result if errand is None else self._ended(result, request, errand)
 
     async def _enqueue_request(self, request: Request) -> Response:
         """Straight to the handler: the frontier has kept the clock, there is nothing to queue for.
@@ -51,40 +73,33 @@ class TerrainDownloader(Downloader):
         Scrapy's slots would cost as much again as the rest of the way. Their signals are still
         sent, to whoever listens.
         """
-        self._tell(signals.request_reached_downloader, request=request)
+        tell = self._listeners.tell
+        tell(signals.request_reached_downloader, request=request)
         try:
             response = await self.handlers.download_request_async(request)
-            self._tell(signals.response_downloaded, response=response, request=request)
+            tell(signals.response_downloaded, response=response, request=request)
         finally:
-            self._tell(signals.request_left_downloader, request=request)
+            tell(signals.request_left_downloader, request=request)
         return response
 
-    def _tell(self, signal: object, **facts: Any) -> None:
-        listened = self._listened.get(signal)
-        if listened is None:
-            # Components connect when they are made, long before the first request.
-            listened = self._listened[signal] = bool(getReceivers(self.crawler, signal))
-        if listened:
-            self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **facts)
-
-    def _ended(self, result: Any, request: Request) -> Any:
-        errand = errand_of(request)
-        if errand is None:
-            return result
+    def _over(self, errand: Errand) -> None:
+        """The exchange has ended, and nothing follows it."""
         scheduler = scheduler_of(self.crawler)
         scheduler.exchange_ended(errand)
-        strange = None
-        if isinstance(result, Request):
-            strange = _strange(result, request)
-            if strange is None:
-                asyncio.get_running_loop().call_soon(self._check_queued, result)
-                return result
         if errand.kind is ErrandKind.ROBOTS and not errand.settled:
             scheduler.robots_lost(errand)
-        if strange is not None:
-            raise IgnoreRequest(strange)
-        if isinstance(result, Failure):
-            _let_go(result.value)
+
+    def _ended(
+        self, result: Response | Request, request: Request, errand: Errand
+    ) -> Response | Request:
+        if isinstance(result, Request):
+            strange = _strange(result, request)
+            if strange is not None:
+                self._over(errand)
+                raise IgnoreRequest(strange)
+            scheduler_of(self.crawler).exchange_ended(errand)
+            return result
+        self._over(errand)
         return result
 
     def _check_queued(self, request: Request) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -61,6 +62,7 @@ def run_crawl(
             "TERRAIN_PROGRESS_INTERVAL": interval,
         }
     )
+    _spare_the_collector()
     early = _EarlySignals()
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(TerrainSpider)
@@ -85,6 +87,17 @@ def run_crawl(
         return code
     reporting.write("second signal", quick=True)  # Unless the end of the run has written all.
     return code or (TerrainError.exit_code if reporting.failed else 0)
+
+
+def _spare_the_collector() -> None:
+    """Look for cycles of garbage less often, and never again in what is imported by now.
+
+    A page brings thousands of small objects that live until its commit, and nearly none of them is
+    in a cycle: the collector went through them, and through all modules, for a tenth of the time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _extension(crawler: Crawler, kind: type[Extension]) -> Extension | None:

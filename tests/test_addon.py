@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import terrain
-from terrain.addon import SCRAPY_COMPONENTS_NOT_NEEDED
+from terrain.addon import DOWNLOADER_MIDDLEWARES, EXTENSIONS, SPIDER_MIDDLEWARES
 from terrain.errand import ErrandKind
 from terrain.rules.states import PageState
 from terrain.sampleweb.behaviours import Flaky
@@ -181,12 +181,13 @@ def assert_wired(seen: dict[str, Any]) -> None:
     assert seen["settings"] == WANTED
     assert seen["scheduler"] == "terrain.scheduler.TerrainScheduler"
     assert seen["schemes"] == ["http", "https"]
-    for kind, unwanted in (
-        ("middlewares", SCRAPY_COMPONENTS_NOT_NEEDED["DOWNLOADER_MIDDLEWARES"]),
-        ("spidermiddlewares", SCRAPY_COMPONENTS_NOT_NEEDED["SPIDER_MIDDLEWARES"]),
-        ("extensions", SCRAPY_COMPONENTS_NOT_NEEDED["EXTENSIONS"]),
+    for kind, wanted in (
+        ("middlewares", DOWNLOADER_MIDDLEWARES),
+        ("spidermiddlewares", SPIDER_MIDDLEWARES),
+        ("extensions", EXTENSIONS),
     ):
-        assert not set(seen[kind]) & set(unwanted), kind
+        of_scrapy = {name for name in seen[kind] if name.startswith("scrapy.")}
+        assert of_scrapy <= set(wanted), kind
     assert all(agent.startswith("Terrain/") for agent in seen["agents"])
 
 

@@ -107,7 +107,10 @@ class GuardedResolver(AbstractResolver):
 
         An IPv6 address comes without its brackets.
         """
-        if not _is_ip(host) or self._network.allow_private or is_public(host):
+        # An address ends in a digit or has colons; nearly every host is a name, told by that.
+        if not (host[-1:].isdigit() or ":" in host) or not _is_ip(host):
+            return
+        if self._network.allow_private or is_public(host):
             return
         if self.mapped(host) is None:
             raise PrivateAddress(f"{host} is not a public address")

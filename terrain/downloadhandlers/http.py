@@ -5,42 +5,55 @@ Scrapy's class is experimental; tests/downloadhandlers holds the parts used here
 
 from __future__ import annotations
 
+import ipaddress
 import ssl
-from contextlib import asynccontextmanager
+import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import yarl
+from scrapy import signals
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
 from scrapy.exceptions import (
     CannotResolveHostError,
+    DownloadCancelledError,
     DownloadConnectionRefusedError,
     DownloadFailedError,
     DownloadTimeoutError,
+    ResponseDataLossError,
     UnsupportedURLSchemeError,
 )
-from scrapy.http import Headers
+from scrapy.http import Headers, HtmlResponse
+from scrapy.responsetypes import responsetypes
+from scrapy.utils._download_handlers import check_stop_download
 
 from terrain.downloadhandlers.addresses import GuardedConnector, GuardedResolver, PrivateAddress
 from terrain.downloadhandlers.errors import PrivateAddressError, TlsError
 from terrain.errand import ErrandKind, errand_of
+from terrain.listeners import Listeners
 from terrain.rules.content import is_html
+from terrain.rules.robots import MAX_ROBOTS_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from typing import ClassVar
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.exceptions import StopDownload
     from scrapy.http import Response
 
     from terrain.config import Config
+    from terrain.errand import Errand
 
 KEEP_ALIVE = 15.0
 """Seconds a connection waits for its host's next turn: longer than the usual delay."""
 
-UNLIMITED = 0
-"""Scrapy's word for no size limit."""
+DEFAULT_TIMEOUT = 30.0
+"""Seconds for a request that no errand gives its own."""
+
+SMALL_BODY = 64 * 1024
+"""An unwanted body up to this size is read all the same: it saves the connection."""
 
 MAX_ROBOTS_UNPACKED = 10 * 1024 * 1024
 """What a compressed robots.txt may grow to; `max-body-bytes` is for pages and may be tiny."""
@@ -55,6 +68,7 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         config: Config = crawler.spider.config  # type: ignore[union-attr]
+        self._listeners = Listeners(crawler)
         self._connect_timeout = config.retry.connect_timeout / 1000
         self._resolver = GuardedResolver(config)
         self._ssl_context = _ssl_context(config)
@@ -78,23 +92,24 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
         # request to the host, at once, past the frontier's clock and budget.
         self._session._retry_connection = False  # noqa: SLF001 - there is no public way
 
-    @asynccontextmanager
-    async def _make_request(
-        self,
-        request: Request,
-        timeout: float,  # noqa: ASYNC109 - Scrapy's signature
-    ) -> AsyncIterator[_ClientResponse]:
+    async def download_request(self, request: Request) -> Response:
+        """Ask, and read what is of use of the answer."""
+        errand = errand_of(request)
+        timeout = request.meta.get("download_timeout", DEFAULT_TIMEOUT)
+        started = time.monotonic()
         url = yarl.URL(request.url, encoded=True)
         try:
             self._resolver.check_literal(url.host or "")
             async with self._session.request(
                 request.method,
                 url,
-                headers=self._request_headers(request).to_tuple_list(),
+                headers=request.headers.to_tuple_list(),
                 timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=self._connect_timeout),
                 allow_redirects=False,
             ) as response:
-                yield response  # type: ignore[misc]
+                request.meta["download_latency"] = time.monotonic() - started
+                assert isinstance(response, _ClientResponse)  # as the session was told
+                return await self._answer(response, request, errand)
         except TimeoutError as error:
             raise DownloadTimeoutError(f"no whole answer within {timeout:g} s") from error
         except PrivateAddress as error:
@@ -109,49 +124,121 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
             raise CannotResolveHostError(_words(error)) from error
         except aiohttp.ClientConnectorError as error:
             raise DownloadConnectionRefusedError(_words(error)) from error
-        except aiohttp.ClientPayloadError:
-            raise  # Scrapy's base class makes a data loss of it.
+        except aiohttp.ClientPayloadError as error:
+            raise ResponseDataLossError(_words(error)) from error
         except (aiohttp.ClientError, ValueError, OSError) as error:
             raise DownloadFailedError(_words(error)) from error
 
-    async def _read_response(self, response: Any, request: Request) -> Response:
-        """Read the body, unless status and type say that nobody wants it.
-
-        Scrapy holds Content-Length against the size limit before anything else, for HEAD too; a
-        large PDF would then be a failure instead of a page that is not HTML. What is let through
-        here is cut off at its headers (extensions/cutoff.py).
-        """
-        errand = errand_of(request)
-        if errand is None:
-            return await super()._read_response(response, request)
-        errand.status = response.status
-        succeeded = 200 <= response.status < 300
+    async def _answer(
+        self, response: _ClientResponse, request: Request, errand: Errand | None
+    ) -> Response:
+        """Read the body, unless status and type say that nobody wants it."""
+        kind, status = ErrandKind.GET, response.status
+        if errand is not None:
+            kind, errand.status = errand.kind, status
+        # As bytes: as text, one byte that is not UTF-8 would fail the page.
+        headers = Headers(list(response.raw_headers))
         # The last one, as Scrapy's headers have it: all must judge by the same type.
         content_type = response.headers.getall("Content-Type", [None])[-1]
-        page = errand.kind is ErrandKind.GET and succeeded and is_html(content_type) is not False
-        if not page:
-            request.meta["download_maxsize"] = UNLIMITED
-        # Of an error page the status is all that counts.
-        request.meta["download_fail_on_dataloss"] = succeeded
-        answer = await super()._read_response(response, request)
-        # From here on the limit is for unpacking.
-        if errand.kind is ErrandKind.ROBOTS:
+        html = is_html(content_type)
+        succeeded = 200 <= status < 300
+        page = kind is ErrandKind.GET and succeeded and html is not False
+        expected = response.content_length
+        stop = self._stops(signals.headers_received, request, headers=headers, body_length=expected)
+        body = b""
+        flags: list[str] = []
+        if stop is None and kind is not ErrandKind.HEAD:
+            large = expected is None or expected > SMALL_BODY
+            if page or kind is ErrandKind.ROBOTS or not (succeeded or large):
+                body, stop = await self._body(response, request, kind, flags, page=page)
+        if kind is ErrandKind.ROBOTS:
+            # From here on the limit is for unpacking.
             request.meta["download_maxsize"] = MAX_ROBOTS_UNPACKED
         elif not succeeded:
-            # Nobody reads an error page; unpacked it might be a bomb.
-            answer = answer.replace(body=b"")
-        return answer
+            body = b""  # Nobody reads an error page; unpacked it might be a bomb.
+        return _made(response, request, headers, body, flags, html=html is True, stop=stop)
 
-    @staticmethod
-    def _extract_headers(response: _ClientResponse) -> Headers:
-        """Take the headers as bytes: as text, one byte that is not UTF-8 would fail the page."""
-        return Headers(list(response.raw_headers))
+    async def _body(
+        self,
+        response: _ClientResponse,
+        request: Request,
+        kind: ErrandKind,
+        flags: list[str],
+        *,
+        page: bool,
+    ) -> tuple[bytes, StopDownload | None]:
+        """Read up to the limit; beyond it a page is an error, and a robots.txt read far enough."""
+        limit = request.meta.get("download_maxsize", self._default_maxsize) if page else 0
+        expected = response.content_length
+        if limit and expected is not None and expected > limit:
+            raise DownloadCancelledError(f"{expected} bytes announced, {limit} allowed")
+        parts: list[bytes] = []
+        received = 0
+        content = response.content
+        try:
+            while part := await content.readany():
+                parts.append(part)
+                received += len(part)
+                stop = self._stops(signals.bytes_received, request, data=part)
+                if stop is not None:
+                    return b"".join(parts), stop
+                if limit and received > limit:
+                    raise DownloadCancelledError(f"more than the {limit} bytes allowed")
+                if kind is ErrandKind.ROBOTS and received > MAX_ROBOTS_BYTES:
+                    break  # The rules stop reading here (RFC 9309, 2.5).
+        except aiohttp.ClientPayloadError:
+            # Of an error page the status is all that counts.
+            if request.meta.get("download_fail_on_dataloss", 200 <= response.status < 300):
+                raise
+            flags.append("dataloss")
+        return b"".join(parts), None
+
+    def _stops(self, signal: object, request: Request, **facts: Any) -> StopDownload | None:
+        """Ask whoever listens to a signal whether to go on."""
+        if not self._listeners.to(signal):
+            return None
+        return check_stop_download(signal, self.crawler, request, **facts)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._unused_session.close()
         await super().close()
         await self._resolver.close()
+
+
+def _made(
+    response: _ClientResponse,
+    request: Request,
+    headers: Headers,
+    body: bytes,
+    flags: list[str],
+    *,
+    html: bool,
+    stop: StopDownload | None,
+) -> Response:
+    """Make Scrapy's response; for HTML without guessing its type from all there is."""
+    url, status = request.url, response.status
+    kind = HtmlResponse if html else responsetypes.from_args(headers=headers, url=url, body=body)
+    made = kind(url, status=status, body=body, flags=flags, protocol=_protocol(response))
+    made.headers = headers  # Given to the constructor it would be made once more.
+    if response._peername is not None:  # noqa: SLF001 - Scrapy's class notes it for this use
+        made.ip_address = _ip_address(response._peername[0])  # noqa: SLF001
+    if stop is not None:
+        made.flags.append("download_stopped")
+        if stop.fail:
+            stop.response = made
+            raise stop
+    return made
+
+
+def _protocol(response: _ClientResponse) -> str:
+    version = response.version
+    return f"HTTP/{version.major}.{version.minor}" if version else "HTTP/1.1"
+
+
+@lru_cache(maxsize=1024)
+def _ip_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    return ipaddress.ip_address(text)
 
 
 def _ssl_context(config: Config) -> ssl.SSLContext:

@@ -173,9 +173,19 @@ def _as_utf8(body: bytes, name: str) -> Decoded:
         return Decoded(body, name)
     if name == REPLACEMENT:
         return Decoded("\ufffd".encode() if body else b"", name)
+    if name == "utf-8" and _is_utf8(body):
+        return Decoded(body, name)
     # "replace" on the way out too: some multi-byte codecs yield lone surrogates.
     text = body.decode(_CODECS[name], "replace")
     return Decoded(text.encode("utf-8", "replace"), name)
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _declared_in_header(content_type: str | None) -> str | None:
@@ -202,6 +212,8 @@ def _declared_in_markup(head: bytes) -> str | None:
 
 
 def _declared_in_meta(head: bytes) -> str | None:
+    if b"charset" not in head.lower():  # no label without the word: most pages end here
+        return None
     at = 0
     while token := _PRESCAN_TOKEN.search(head, at):
         text = token[0]

@@ -21,7 +21,7 @@ from terrain.rules.texts import clean, longest_raw
 from terrain.rules.urls import MAX_URL_LENGTH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from selectolax.lexbor import LexborNode
 
@@ -56,7 +56,8 @@ MAX_PICTURE_DEPTH: Final = 32
 
 _TEXT_TAG: Final = "-text"
 _UNSEEN: Final = frozenset({"script", "style", "iframe", "noembed", "noframes"})
-_UNSEEN_SELECTOR: Final = "script,style,noscript,template,iframe,noembed,noframes"
+_UNSEEN_TAGS: Final = (*sorted(_UNSEEN), "noscript", "template")
+_ASCII_SPACE: Final = bytes(byte for byte in range(128) if chr(byte).isspace())
 _INLINE: Final = frozenset(name.decode() for name in INLINE)
 _WITHIN_A_WORD: Final = _INLINE | {"-comment"}
 _SECTION_TAGS: Final = {
@@ -122,7 +123,8 @@ def extract(
             None, None, None, None, None, _hash(""), (), decoded.encoding, f"not read: {error}"
         )
     head = _Head(tree, fetch_url, rules)
-    anchors, more = _anchors(tree, head.base, identity, rules)
+    sections = _Sections(roles=b"role" in markup.html.lower())
+    anchors, more = _anchors(tree, sections, rules.resolver(head.base), identity)
     links = list(anchors.values())
     canonical = head.canonical
     if canonical and canonical.identity != identity and canonical.page_id not in anchors:
@@ -167,18 +169,17 @@ class _Head:
         base: str | None = None
         canonical: list[str] = []
         robots: list[str] = []
-        for node in tree.css("title,meta,base,link[rel]"):
-            tag = node.tag
-            if tag == "title":
-                self._title(node)
-                continue
+        # By tag and not by selector: the parser would build a CSS engine for every document.
+        for node in tree.tags("title"):
+            self._title(node)
+        for node in tree.tags("meta"):
+            self._meta(node.attributes, robots)
+        for node in tree.tags("base"):
+            if base is None:
+                base = node.attributes.get("href")
+        for node in tree.tags("link"):
             attributes = node.attributes
-            if tag == "meta":
-                self._meta(attributes, robots)
-            elif tag == "base":
-                if base is None:
-                    base = attributes.get("href")
-            elif _CANONICAL in (attributes.get("rel") or "").lower().split():
+            if _CANONICAL in (attributes.get("rel") or "").lower().split():
                 canonical.append(attributes.get("href") or "")
         self.meta_robots = clean(", ".join(robots), MAX_META_ROBOTS) or None
         self.base = _resolved_base(base, fetch_url)
@@ -229,28 +230,31 @@ def _resolved_base(href: str | None, fetch_url: str) -> str:
 
 
 def _anchors(
-    tree: LexborHTMLParser, base: str, identity: str, rules: UrlRules
+    tree: LexborHTMLParser,
+    sections: _Sections,
+    resolve: Callable[[str], Address | None],
+    identity: str,
 ) -> tuple[dict[int, OutLink], bool]:
     """Return the first `<a href>` for each target page, and whether there were too many."""
     links: dict[int, OutLink] = {}
     hrefs: set[str] = set()
-    sections = _Sections()
-    for node in tree.css("a[href]"):
+    for node in tree.tags("a"):
         attributes = node.attributes
-        href = attributes["href"]
+        href = attributes.get("href")
         if not href or href in hrefs or "download" in attributes:
             continue
         hrefs.add(href)
-        address = rules.address(href, base)
-        if address is None or address.identity == identity or address.page_id in links:
+        address = resolve(href)
+        if address is None or address.page_id in links or address.identity == identity:
             continue
         if len(links) == MAX_LINKS:
             return links, True
+        rel = attributes.get("rel")
         links[address.page_id] = OutLink(
             address,
             LinkKind.ANCHOR,
             _anchor_text(node),
-            _rel(attributes.get("rel")),
+            _rel(rel) if rel else "",
             sections.position(node),
         )
     return links, False
@@ -259,34 +263,38 @@ def _anchors(
 class _Sections:
     """The nearest section around a node; every ancestor is looked at once for the whole page."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, roles: bool) -> None:
+        """Without `roles` no element of the page has one, and none is looked for."""
+        self._roles = roles
         self._known: dict[int, Position] = {}
 
     def position(self, node: LexborNode) -> Position:
         """Return where in the document a node stands."""
+        known = self._known
         passed: list[int] = []
-        found = Position.BODY
+        found: Position | None = Position.BODY
         ancestor = node.parent
         while ancestor is not None:
             key = ancestor.mem_id
-            known = self._known.get(key)
-            if known is None:
+            found = known.get(key)
+            if found is None:
                 passed.append(key)
-                known = _section(ancestor)
-            if known is not None:
-                found = known
+                found = self._section(ancestor)
+            if found is not None:
                 break
             ancestor = ancestor.parent
-        self._known.update(dict.fromkeys(passed, found))
-        return found
-
-
-def _section(node: LexborNode) -> Position | None:
-    """Return the section an element is by its role, else by its tag."""
-    role = node.attributes.get("role")
-    if role and (position := _SECTION_ROLES.get(role.strip().lower())) is not None:
+        position = Position.BODY if found is None else found
+        for key in passed:
+            known[key] = position
         return position
-    return _SECTION_TAGS.get(node.tag or "")
+
+    def _section(self, node: LexborNode) -> Position | None:
+        """Return the section an element is by its role, else by its tag."""
+        if self._roles:
+            role = node.attributes.get("role")
+            if role and (position := _SECTION_ROLES.get(role.strip().lower())) is not None:
+                return position
+        return _SECTION_TAGS.get(node.tag or "")
 
 
 def _anchor_text(link: LexborNode) -> str:
@@ -339,11 +347,17 @@ def _visible_text(tree: LexborHTMLParser) -> str:
     body = tree.body
     if body is None:  # a frameset
         return ""
-    for node in body.css(_UNSEEN_SELECTOR):
-        node.decompose()
+    for tag in _UNSEEN_TAGS:
+        # From the last to the first: what is inside another goes before it, and not twice.
+        for node in reversed(tree.tags(tag)):
+            node.decompose()
     return body.text()
 
 
 def _hash(text: str) -> str:
     # All white space goes: indentation, and where a text is cut into elements, is not content.
-    return blake2b("".join(text.split()).encode("utf-8", "replace"), digest_size=16).hexdigest()
+    if text.isascii():
+        letters = text.encode().translate(None, _ASCII_SPACE)
+    else:
+        letters = "".join(text.split()).encode("utf-8", "replace")
+    return blake2b(letters, digest_size=16).hexdigest()

@@ -5,9 +5,8 @@ Apart from `extract`, so that the store can speak of links without importing an 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from terrain.rules.urls import Address
@@ -46,9 +45,8 @@ class Position(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class OutLink:
-    """One link out of a page."""
+class OutLink(NamedTuple):
+    """One link out of a page; a tuple, because fifty are made for every page."""
 
     address: Address
     """Where it leads."""

@@ -22,6 +22,9 @@ def clean(text: str | None, limit: int) -> str:
     """Collapse white space, drop what no database should be given, cut to `limit` characters."""
     if not text:
         return ""
+    # Printable means neither controls nor any white space but the blank: most texts are clean.
+    if len(text) <= limit and text.isprintable() and "  " not in text and text == text.strip():
+        return text
     if len(text) > _RAW_EXCESS * limit:
         text = text[: _RAW_EXCESS * limit]
     text = " ".join(_UNSTORABLE.sub("", text).split())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from ada_url import join_url, normalize_url
 from terrain.rules.hosts import identity_host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 MAX_URL_LENGTH = 8192
 """Longest identity or fetch URL, in characters; a longer one is no page.
@@ -190,14 +190,31 @@ class UrlRules:
             if len(href) <= _CACHED_LENGTH:
                 return self._from_href(href)
             return self._parse_absolute(href)
-        first = href[:1]
-        rooted = first == "/"
-        in_directory = (first == "." or first.isalnum()) and ":" not in href
-        if (rooted or in_directory) and len(href) <= _CACHED_LENGTH >= len(base):
-            # Pages of a site repeat each other's links; the parser need not see them again.
-            root, directory = _contexts(base)
-            return self._from_relative(href, root if rooted else directory)
+        if href and len(href) <= _CACHED_LENGTH >= len(base):
+            return self.resolver(base)(href)
         return self._parsed(href, base)
+
+    def resolver(self, base: str) -> Callable[[str], Address | None]:
+        """Give `address` for the hrefs of one document, quicker than with its base each time."""
+        if len(base) > _CACHED_LENGTH:
+            return partial(self.address, base=base)
+        root, directory = _contexts(base)
+        from_href, from_relative = self._from_href, self._from_relative
+
+        def resolve(href: str) -> Address | None:
+            if len(href) > _CACHED_LENGTH:
+                return self.address(href, base)
+            first = href[0]
+            # Pages of a site repeat each other's links; the parser need not see them again.
+            if first == "/":
+                return from_relative(href, root)
+            if href.startswith(_WEB):
+                return from_href(href)
+            if (first == "." or first.isalnum()) and ":" not in href:
+                return from_relative(href, directory)
+            return self._parsed(href, base)
+
+        return resolve
 
     def identity(self, url: str) -> str:
         """Give the identity of an absolute URL; raises InvalidUrl, which does not repeat it.

@@ -14,7 +14,7 @@ from terrain.rules.links import LinkKind, OutLink
 SLOTS = 2**19
 """Places, a power of two; 16 bytes each."""
 
-_SHIFT = 8
+_SHIFT = 16
 _WIDEST = 2**_SHIFT - 1
 # A radius is at least -1, that of a page one link beyond the limit; 0 is for an empty place.
 _RAISE = 2

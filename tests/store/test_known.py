@@ -13,7 +13,8 @@ PLAIN = link("https://c.test/")
 
 
 def to(page_id: int, check: int = 7, kind: LinkKind = LinkKind.ANCHOR) -> OutLink:
-    return replace(PLAIN, address=replace(PLAIN.address, page_id=page_id, check=check), kind=kind)
+    address = replace(PLAIN.address, page_id=page_id, check=check)
+    return PLAIN._replace(address=address, kind=kind)
 
 
 def test_a_link_to_a_page_not_remembered_is_news() -> None:

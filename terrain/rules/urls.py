@@ -7,11 +7,10 @@ nothing apart. References: WHATWG URL (https://url.spec.whatwg.org), RFC 3986 se
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ada_url import join_url, normalize_url
 
@@ -107,8 +106,7 @@ class InvalidUrl(ValueError):  # noqa: N818 - the adjective says it, as in http.
     """The text is not an http(s) page address that a browser would accept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """A page's address: which page it is, and where to ask for it."""
 
     identity: str

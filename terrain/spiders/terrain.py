@@ -6,15 +6,15 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Spider
+from scrapy import Spider, signals
 
 from terrain.config import load_config
 from terrain.downloadermiddlewares.failures import kind_of
 from terrain.errand import ErrandKind, errand_of, errand_of_answer
 from terrain.errors import ConfigError
 from terrain.items import LinkItem, PageItem
+from terrain.reader import PageReader
 from terrain.rules.content import is_html, sniff_html
-from terrain.rules.extract import extract
 from terrain.rules.links import LinkKind, Position
 from terrain.rules.redirects import HopKind
 from terrain.rules.retries import FailureKind, RetryPolicy, failure_reason, verdict_for_failure
@@ -45,6 +45,7 @@ class TerrainSpider(Spider):
 
     name = "terrain"
     config: Config
+    reader: PageReader
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -61,10 +62,9 @@ class TerrainSpider(Spider):
             raise SystemExit(error.exit_code) from None
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.config = config
-        spider.urls = config.url_rules()
+        spider.reader = PageReader(config)
+        crawler.signals.connect(spider.reader.close, signals.spider_closed)
         return spider
-
-    urls: Any
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing: the seeds are in the frontier already."""
@@ -72,7 +72,7 @@ class TerrainSpider(Spider):
         for seed in seeds:
             yield seed
 
-    def parse(self, response: Response) -> Iterator[PageItem]:
+    async def parse(self, response: Response) -> AsyncIterator[PageItem]:
         """Make the item of an answer."""
         errand = errand_of_answer(response)
         if errand is None or errand.entry is None:
@@ -85,7 +85,7 @@ class TerrainSpider(Spider):
         elif errand.hop is not None:
             self._redirected(item, errand)
         else:
-            self._answered(item, errand, response)
+            await self._answered(item, errand, response)
         yield item
 
     def failed(self, failure: Failure) -> Iterator[PageItem]:
@@ -150,7 +150,7 @@ class TerrainSpider(Spider):
         elif hop.kind is HopKind.TOO_MANY:
             item.fault = Fault.TOO_FAR
 
-    def _answered(self, item: PageItem, errand: Errand, response: Response) -> None:
+    async def _answered(self, item: PageItem, errand: Errand, response: Response) -> None:
         html = is_html(item.content_type)
         if html is None and errand.kind is ErrandKind.GET:
             html = sniff_html(response.body)
@@ -158,13 +158,8 @@ class TerrainSpider(Spider):
             item.state = PageState.CONTENT_MISMATCH
             item.error_message = f"not HTML: {item.content_type or 'no type given'}"
             return
-        facts = extract(
-            response.body,
-            content_type=item.content_type,
-            fetch_url=errand.address.fetch_url,
-            identity=errand.address.identity,
-            rules=self.urls,
-            max_links=self.config.crawler.max_outbound_links,
+        facts = await self.reader.read(
+            response.body, item.content_type, errand.address.fetch_url, errand.address.identity
         )
         item.state = PageState.PROCESSED
         item.title, item.description = facts.title, facts.description

@@ -21,7 +21,7 @@ FIRST, SECOND = "https://c.test/first", "https://c.test/second"
 
 def colliding(url: str, with_id_of: str) -> OutLink:
     """A link to an address whose hash happens to be another's; its second hash is its own."""
-    forged = replace(address(url), page_id=address(with_id_of).page_id)
+    forged = address(url)._replace(page_id=address(with_id_of).page_id)
     return OutLink(forged, LinkKind.ANCHOR, "forged", "", Position.BODY)
 
 
@@ -90,7 +90,7 @@ class TestPages:
         assert terrain.rows(f"SELECT last_run FROM pages WHERE url = '{FIRST}'") == [(1,)]
 
     def test_a_seed_that_collides_stops_the_start(self, terrain: Terrain) -> None:
-        seed = replace(address(SECOND.replace("c.test", "a.test")), page_id=address(FIRST).page_id)
+        seed = address(SECOND.replace("c.test", "a.test"))._replace(page_id=address(FIRST).page_id)
         policy = replace(terrain.policy, seeds=((seed, 0),), terrain_hash="other seeds")
         before = terrain.states()
         with pytest.raises(IdentityCollision, match=r"the seed https://a\.test/second has the id"):

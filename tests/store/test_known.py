@@ -1,7 +1,5 @@
 """What is remembered of pages: never wrong, and never more than it was given room for."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +11,7 @@ PLAIN = link("https://c.test/")
 
 
 def to(page_id: int, check: int = 7, kind: LinkKind = LinkKind.ANCHOR) -> OutLink:
-    address = replace(PLAIN.address, page_id=page_id, check=check)
+    address = PLAIN.address._replace(page_id=page_id, check=check)
     return PLAIN._replace(address=address, kind=kind)
 
 

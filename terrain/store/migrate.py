@@ -1,25 +1,37 @@
 """Bringing a database to this program's schema, at start-up and in code.
 
 The migrations lie in `migrations/` at the top of the repository and in `terrain/migrations/` of an
-installed package.
+installed package. An older database goes through them; a new one is made as they would leave it
+(a test compares), without Alembic, which takes longer to load than a small crawl to start.
 """
+
+from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config as AlembicConfig
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Column, MetaData, PrimaryKeyConstraint, String, Table, inspect, select, text
 
 import terrain
 from terrain.errors import NewerSchema, NotADatabase
 from terrain.store.engine import APPLICATION_ID, use_wal
+from terrain.store.schema import metadata
 from terrain.store.views import refresh_views
 
+if TYPE_CHECKING:
+    from alembic.config import Config as AlembicConfig
+    from sqlalchemy import Connection, Engine
+
 _PACKAGE = Path(terrain.__file__).parent
+
+_VERSION = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""Alembic's own table: which revision the schema is at."""
 
 
 def migrations_directory() -> Path:
@@ -28,8 +40,16 @@ def migrations_directory() -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / "migrations"
 
 
+def revisions() -> list[str]:
+    """Return the revisions from the first to the newest: their files' names begin with them."""
+    files = (migrations_directory() / "versions").glob("[0-9]*.py")
+    return sorted(path.name.partition("_")[0] for path in files)
+
+
 def alembic_config() -> AlembicConfig:
     """Return Alembic's configuration; there is no alembic.ini to keep in step."""
+    from alembic.config import Config as AlembicConfig
+
     config = AlembicConfig()
     config.set_main_option("script_location", str(migrations_directory()).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
@@ -38,29 +58,50 @@ def alembic_config() -> AlembicConfig:
 
 def upgrade(engine: Engine, name: str) -> None:
     """Bring the database to the newest schema, in one transaction, or refuse it untouched."""
-    config = alembic_config()
-    script = ScriptDirectory.from_config(config)
+    known = revisions()
     with engine.begin() as connection:
         _refuse_strangers(connection, name)
-        current = MigrationContext.configure(connection).get_current_revision()
-        if current is not None:
-            try:
-                script.get_revision(current)
-            except CommandError as error:
-                raise NewerSchema(
-                    f"{name}: was written by a newer terrain (schema {current}); "
-                    "upgrade terrain, or name another output.database-path"
-                ) from error
+        current = _revision(connection)
+        if current is not None and current not in known:
+            raise NewerSchema(
+                f"{name}: was written by a newer terrain (schema {current}); "
+                "upgrade terrain, or name another output.database-path"
+            )
     use_wal(engine)
     with engine.begin() as connection:
-        if current != script.get_current_head():
-            # Alembic tells of every step; that is for a developer, not for a crawl's log.
-            logging.getLogger("alembic").setLevel(logging.WARNING)
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+        if current is None:
+            _create(connection, known[-1])
+        elif current != known[-1]:
+            migrate(connection)
         refresh_views(connection)
         if connection.dialect.name == "sqlite":
             _sign(connection)
+
+
+def migrate(connection: Connection) -> None:
+    """Run the migrations that the database has not seen yet."""
+    from alembic import command
+
+    # Alembic tells of every step; that is for a developer, not for a crawl's log.
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _create(connection: Connection, revision: str) -> None:
+    """Make an empty database what all migrations together would make of it."""
+    metadata.create_all(connection, checkfirst=False)
+    # Emptied by a downgrade, or left by a program that stopped in between, it may be there.
+    _VERSION.create(connection, checkfirst=True)
+    connection.execute(_VERSION.insert().values(version_num=revision))
+
+
+def _revision(connection: Connection) -> str | None:
+    """Return the revision of a database, None for an empty one."""
+    if not inspect(connection).has_table(_VERSION.name):
+        return None
+    return connection.scalar(select(_VERSION.c.version_num))
 
 
 def _sign(connection: Connection) -> None:
@@ -84,14 +125,12 @@ def _refuse_strangers(connection: Connection, name: str) -> None:
 def require_ours(connection: Connection, name: str) -> None:
     """Refuse to read a database that is not a terrain of this schema."""
     _refuse_strangers(connection, name)
-    script = ScriptDirectory.from_config(alembic_config())
-    current = MigrationContext.configure(connection).get_current_revision()
-    head = script.get_current_head()
-    if current == head:
+    known = revisions()
+    current = _revision(connection)
+    if current == known[-1]:
         return
     if current is None:
         raise NotADatabase(f"{name}: holds no terrain yet; run a crawl first")
-    known = {revision.revision for revision in script.walk_revisions()}
     if current in known:
         raise NewerSchema(
             f"{name}: has an older schema ({current}); the next crawl brings it up to date"

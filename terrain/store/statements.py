@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Dialect, Executable, Table, bindparam
 from sqlalchemy import select as sa_select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import SQLCompiler
 
 if TYPE_CHECKING:
@@ -197,5 +197,8 @@ def delete_by_key(table: Table, dialect: Dialect) -> Prepared:
 
 def insert_for(dialect: Dialect, table: Table) -> Any:
     """Return the dialect's own INSERT: both have ON CONFLICT, SQLAlchemy has no common word."""
-    module = postgresql if dialect.name == "postgresql" else sqlite
-    return module.insert(table)
+    if dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table)
+    return sqlite.insert(table)

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from terrain.errors import NewerSchema, NotADatabase
 from terrain.store import Store
 from terrain.store.engine import APPLICATION_ID, database_url, make_engine
-from terrain.store.migrate import alembic_config, require_ours, upgrade
+from terrain.store.migrate import alembic_config, migrate, require_ours, revisions, upgrade
 from terrain.store.schema import metadata
 from terrain.store.views import VIEWS, refresh_views
 from tests.store.terrains import make_policy
@@ -43,8 +43,40 @@ def test_there_is_one_line_of_migrations_without_gaps() -> None:
     assert sorted(revisions) == [f"{number:04d}" for number in range(1, len(revisions) + 1)]
 
 
-def test_they_make_exactly_the_schema_of_the_code(engine: Engine) -> None:
+def test_their_files_are_named_after_their_revisions() -> None:
+    script = ScriptDirectory.from_config(alembic_config())
+    assert revisions() == sorted(revision.revision for revision in script.walk_revisions())
+    assert revisions()[-1] == script.get_current_head()
+
+
+def schema_of(engine: Engine) -> set[tuple[str, str, str]]:
+    """Everything the file says about itself; the order of columns counts, that of words not."""
+    with engine.connect() as connection:
+        query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND type <> 'view'"
+        return {
+            (row.type, row.name, " ".join(sorted(row.sql.replace(",", " ").split())))
+            for row in connection.execute(text(query))
+        }
+
+
+def test_a_new_database_is_what_they_would_make_of_it(engine: Engine, tmp_path: Path) -> None:
     upgrade(engine, "terrain.db")
+    migrated = make_engine(database_url(tmp_path / "migrated.db"))
+    with migrated.begin() as connection:
+        migrate(connection)
+    with engine.connect() as one, migrated.connect() as other:
+        for table in (*metadata.tables, "alembic_version"):
+            columns = [inspect(each).get_columns(table) for each in (one, other)]
+            assert list(map(str, columns[0])) == list(map(str, columns[1])), table
+        version = text("SELECT version_num FROM alembic_version")
+        assert one.scalar(version) == other.scalar(version)
+    assert schema_of(engine) == schema_of(migrated)
+    migrated.dispose()
+
+
+def test_they_make_exactly_the_schema_of_the_code(engine: Engine) -> None:
+    with engine.begin() as connection:
+        migrate(connection)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []

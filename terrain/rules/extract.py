@@ -15,6 +15,7 @@ from ada_url import join_url
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
 from terrain.rules.charset import decode
+from terrain.rules.linkrules import NO_RULES
 from terrain.rules.links import LinkKind, OutLink, Position
 from terrain.rules.markup import INLINE, bounded
 from terrain.rules.texts import clean, longest_raw
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
+    from terrain.rules.linkrules import LinkRules
     from terrain.rules.urls import Address, UrlRules
 
 MAX_LINKS: Final = 10_000
@@ -106,12 +108,14 @@ def extract(
     fetch_url: str,
     identity: str,
     rules: UrlRules,
+    link_rules: LinkRules = NO_RULES,
     max_links: int | None = None,
 ) -> PageFacts:
     """Read one HTML document.
 
     `content_type` is the header's value as received. `fetch_url` is where the document came from
-    and `identity` which page it is; `max_links` keeps only the first so many links.
+    and `identity` which page it is. What `link_rules` skip is as if it were not in the document;
+    of the rest `max_links` keeps only the first so many.
     """
     decoded = decode(body, content_type)
     markup = bounded(decoded.utf8)
@@ -121,8 +125,8 @@ def extract(
         return PageFacts(
             None, None, None, None, None, _hash(""), (), decoded.encoding, f"not read: {error}"
         )
-    head = _Head(tree, fetch_url, rules)
-    anchors, more = _anchors(tree, head.base, identity, rules)
+    head = _Head(tree, fetch_url, rules, link_rules)
+    anchors, more = _anchors(tree, head.base, identity, rules, link_rules)
     links = list(anchors.values())
     canonical = head.canonical
     if canonical and canonical.identity != identity and canonical.page_id not in anchors:
@@ -159,7 +163,9 @@ class _Head:
     base: str
     """What the document's relative URLs are relative to."""
 
-    def __init__(self, tree: LexborHTMLParser, fetch_url: str, rules: UrlRules) -> None:
+    def __init__(
+        self, tree: LexborHTMLParser, fetch_url: str, rules: UrlRules, link_rules: LinkRules
+    ) -> None:
         root = tree.root
         attributes = root.attributes if root else {}
         lang = clean(attributes.get("lang") or attributes.get("xml:lang"), MAX_LANGUAGE)
@@ -183,7 +189,9 @@ class _Head:
         self.meta_robots = clean(", ".join(robots), MAX_META_ROBOTS) or None
         self.base = _resolved_base(base, fetch_url)
         addresses = (rules.address(href, self.base) for href in canonical if href.strip())
-        self.canonical = next(filter(None, addresses), None)
+        self.canonical = next(
+            (found for found in addresses if found and not _skipped(found, link_rules)), None
+        )
 
     def _title(self, node: LexborNode) -> None:
         if self.title is None and not _in_picture(node):
@@ -229,9 +237,10 @@ def _resolved_base(href: str | None, fetch_url: str) -> str:
 
 
 def _anchors(
-    tree: LexborHTMLParser, base: str, identity: str, rules: UrlRules
+    tree: LexborHTMLParser, base: str, identity: str, rules: UrlRules, link_rules: LinkRules
 ) -> tuple[dict[int, OutLink], bool]:
     """Return the first `<a href>` for each target page, and whether there were too many."""
+    first_rule = link_rules.first
     links: dict[int, OutLink] = {}
     hrefs: set[str] = set()
     sections = _Sections()
@@ -244,6 +253,9 @@ def _anchors(
         address = rules.address(href, base)
         if address is None or address.identity == identity or address.page_id in links:
             continue
+        rule = first_rule(address.identity)
+        if rule is not None and rule.skips:
+            continue
         if len(links) == MAX_LINKS:
             return links, True
         links[address.page_id] = OutLink(
@@ -254,6 +266,11 @@ def _anchors(
             sections.position(node),
         )
     return links, False
+
+
+def _skipped(address: Address, link_rules: LinkRules) -> bool:
+    rule = link_rules.first(address.identity)
+    return rule is not None and rule.skips
 
 
 class _Sections:

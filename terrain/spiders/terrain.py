@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from terrain.config import Config
     from terrain.errand import Errand
+    from terrain.rules.linkrules import LinkRules
+    from terrain.rules.urls import UrlRules
 
 MAX_HEADER = 500
 """Characters kept of a header's value: they are servers' words, of any length."""
@@ -62,9 +64,11 @@ class TerrainSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.config = config
         spider.urls = config.url_rules()
+        spider.link_rules = config.link_rules()
         return spider
 
-    urls: Any
+    urls: UrlRules
+    link_rules: LinkRules
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing: the seeds are in the frontier already."""
@@ -141,6 +145,10 @@ class TerrainSpider(Spider):
         if target is not None and target.identity != errand.address.identity:
             # How many hops away the target is, the store knows best: it has all ways to it.
             item.state = PageState.REDIRECTED
+            rule = self.link_rules.first(target.identity)
+            if rule is not None and rule.skips:
+                item.error_message = f"redirects to an address {rule.reason}"
+                return
             item.links = (LinkItem(target, LinkKind.REDIRECT, "", "", Position.BODY),)
             return
         assert hop.state is not None
@@ -164,6 +172,7 @@ class TerrainSpider(Spider):
             fetch_url=errand.address.fetch_url,
             identity=errand.address.identity,
             rules=self.urls,
+            link_rules=self.link_rules,
             max_links=self.config.crawler.max_outbound_links,
         )
         item.state = PageState.PROCESSED

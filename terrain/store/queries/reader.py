@@ -20,6 +20,7 @@ from terrain.store.queries.records import (
     DomainGraph,
     Failure,
     FetchTimes,
+    LeftOut,
     LimitedHosts,
     ListedUrl,
     RunRecord,
@@ -155,6 +156,10 @@ class TerrainReader:
     def closed_hosts(self, state: PageState, most: int) -> ClosedHosts:
         """Return the hosts whose waiting pages get this state without being asked."""
         return self._ask(hosts.closed, self.run.id, state, most)
+
+    def left_out(self) -> list[LeftOut]:
+        """Return how many pages each rule and trap guard keeps from being asked for."""
+        return self._ask(pages.left_out, self.run.id)
 
     def fetch_times(self) -> FetchTimes:
         """Return how many pages the run asked for, and how long that took."""

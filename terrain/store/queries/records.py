@@ -98,6 +98,15 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Pages that are known and never asked for, by what keeps them from it."""
+
+    reason: str | None
+    """Which rule or which trap guard."""
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class LimitedHost:
     """A host that asked to be left alone."""
 

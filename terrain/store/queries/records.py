@@ -148,6 +148,31 @@ class FetchTimes:
 
 
 @dataclass(frozen=True, slots=True)
+class Node:
+    """A row of `nodes`."""
+
+    node_id: int
+    domain: str
+    description: str | None
+    """Of its home page, else the title; None if that was not read."""
+    visits: int
+    """Page visits over all runs."""
+    created_at: str
+    """When the domain was first met. ISO 8601 UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A row of `edges`, with the names of both ends."""
+
+    from_id: int
+    source: str
+    to_id: int
+    target: str
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
 class DomainNode:
     """A domain in the graph of domains."""
 

@@ -1,4 +1,4 @@
-"""Rows as table, CSV and JSON: what strangers wrote is harmless in each, and nothing is gathered."""
+"""Rows as table, CSV and JSON: strangers' words are harmless in each, and nothing is gathered."""
 
 import csv
 import gc

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from terrain.rules.traps import TrapLimits
 
 MAX_EXPRESSIONS: Final = 500_000
-"""Characters of all expressions together: some ten thousand globs, compiled in 0.2 s."""
+"""Characters of all expressions together: some six thousand globs, compiled in half a second."""
 
-_MEMORY: Final = 64 << 20
-"""Bytes that the automaton may take, its states included; they are made as addresses need them."""
+_MEMORY: Final = 8 << 20
+_MEMORY_PER_CHARACTER: Final = 192
+"""Bytes that the automaton may take at least, and by its size: twice what it needs itself. The rest
+is for states, which are made as addresses need them and thrown away when there is no room."""
 
 _REMEMBERED: Final = 16_384
 """Addresses remembered, as many as `urls` has."""
@@ -93,9 +95,10 @@ class LinkRules:
 
 def _automaton(patterns: list[UrlPattern]) -> re2.Set:
     expressions = [pattern.expression for pattern in patterns]
-    if sum(map(len, expressions)) > MAX_EXPRESSIONS:
+    size = sum(map(len, expressions))
+    if size > MAX_EXPRESSIONS:
         raise ValueError("the rules are too large together")
-    automaton = re2.Set.SearchSet(re2_options(_MEMORY))
+    automaton = re2.Set.SearchSet(re2_options(max(_MEMORY, _MEMORY_PER_CHARACTER * size)))
     # RE2 says "nothing matches" when its memory is too small to begin with. So one pattern is added
     # that always does, and asked for once.
     for expression in [*expressions, ""]:

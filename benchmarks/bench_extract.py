@@ -20,7 +20,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from terrain.rules.defaultrules import DEFAULT_RULES
 from terrain.rules.extract import extract
+from terrain.rules.linkrules import LinkRules
 from terrain.rules.urls import UrlRules
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 FETCH_URL = "https://www.example.com/docs/"
 IDENTITY = "https://example.com/docs"
 RULES = UrlRules()
+LINK_RULES = LinkRules(DEFAULT_RULES)
 SECTIONS = {"nav", "header", "footer", "aside", "main"}
 UNSEEN = {"script", "style", "noscript", "template"}
 
@@ -86,6 +89,7 @@ def read(body: bytes) -> PageFacts:
         fetch_url=FETCH_URL,
         identity=IDENTITY,
         rules=RULES,
+        link_rules=LINK_RULES,
     )
 
 

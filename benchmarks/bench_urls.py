@@ -14,6 +14,9 @@ from ada_url import join_url
 from w3lib.url import canonicalize_url, safe_url_string
 
 from terrain.rules import hosts
+from terrain.rules.defaultrules import DEFAULT_RULES
+from terrain.rules.linkrules import Action, LinkRules, Rule
+from terrain.rules.traps import TrapLimits
 from terrain.rules.urls import UrlRules
 
 if TYPE_CHECKING:
@@ -43,7 +46,7 @@ def nothing() -> None:
     """Prepare nothing: the caches stay as the last round left them."""
 
 
-def main() -> None:
+def main() -> None:  # noqa: C901 - a table of cases and what each needs
     lines = WILD.read_text(encoding="utf-8").splitlines()
     rules = UrlRules()
     pages = [page for line in lines[:DISTINCT] if (page := rules.address(line))]
@@ -59,13 +62,27 @@ def main() -> None:
 
     def forget_all() -> None:
         forget_links()
-        for cached in (hosts.identity_host, hosts.normal_host, hosts.root_of):
+        hosts._identity_host.cache_clear()  # noqa: SLF001 - the cache is what is measured
+        for cached in (hosts.normal_host, hosts.root_of):
             cached.cache_clear()
 
     def forget_kinds() -> None:
         nonlocal lists
         forget_all()
         lists = hosts.HostRules(blacklist=patterns, stub=patterns, quality=patterns[:100])
+
+    identities = [page.identity for page in pages]
+    globs = [Rule(f"*.list-{number}.example/*x*", Action.SKIP) for number in range(5_000)]
+    defaults, many = LinkRules(DEFAULT_RULES, TrapLimits()), LinkRules(globs)
+    # (a+)+ and an address of 8 KiB that was written for it
+    nested, hostile = LinkRules([Rule("re:(a+)+$", Action.SKIP)]), f"https://x.test/{'a' * 8000}!"
+
+    def forget_rules() -> None:
+        for each in (defaults, many, nested):
+            each.first.cache_clear()
+
+    def refusal(identity: str) -> object:
+        return defaults.refusal(identity)
 
     def address(link: str) -> object:
         return rules.address(link, BASE)
@@ -94,6 +111,11 @@ def main() -> None:
         ("root_of, cached", hosts.root_of, known, nothing),
         ("classify, 20,100 patterns, hosts new", classify, each_host, forget_kinds),
         ("classify, cached", classify, known, nothing),
+        ("rules, the default set, links new", defaults.first, identities, forget_rules),
+        ("rules, 5,000 globs, links new", many.first, identities, forget_rules),
+        ("rules, cached", defaults.first, identities, nothing),
+        ("rules cached, and trap guards", refusal, identities, nothing),
+        ("rule (a+)+$, hostile address of 8 KiB", nested.first, [hostile], forget_rules),
         ("parse only, ada-url", parse_by_ada, absolute, nothing),
         ("parse only, urllib", parse_by_urllib, absolute, nothing),
         ("normalise, w3lib", normalise_by_w3lib, absolute, nothing),

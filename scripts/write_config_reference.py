@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 from terrain.config import Config
 from terrain.config.keys import kebab
 from terrain.config.wording import LARGEST, allowed, field_shape, item_shape, model_of
+from terrain.rules.defaultrules import DEFAULT_SKIPS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
@@ -54,6 +57,12 @@ may change at any time, and so may `user-agent.crawler-version`. Any other chang
 recorded, and the run goes on under it. A change of quality domains, of their seeds or of a depth
 limit starts a new run.
 
+## The top of the file
+
+These stand before the first `[section]`.
+"""
+
+SECTIONS = """
 ## Sections
 """
 
@@ -65,11 +74,85 @@ first list that has it decides. `*.example.com` matches `example.com` and every 
 `example.com` matches only itself. A leading `www.` does not count, here and everywhere.
 """
 
+PATTERNS = """
+## Patterns
+
+A rule is matched against a page's identity without `https://`, that is `host/path?query` as
+`pages.url` has it: no `www.`, no fragment, no tracking parameters, no trailing slash, query
+parameters sorted by name, other ports than 443 behind the host. Case counts in path and query.
+
+A glob has one special character: `*` is any number of any characters. `?` is the mark before a
+query. The part before the first `/` is a host, and there `*.` at the start means that host and all
+below, as in the lists. A host without a port is meant with any port. A pattern without `/` is all
+pages of the host.
+
+`re:` starts a regular expression in RE2's syntax, found anywhere in the text unless `^` and `$` say
+otherwise. RE2 takes time in proportion to the length of the address, whatever the expression is;
+for that it has no look-around and no back-references.
+
+| pattern | matches | does not match |
+|---|---|---|
+{examples}
+
+What is wrong with a pattern is said when the file is read.
+
+## What rules do
+
+The first rule that matches an address decides, your own in their order and then the default set. If
+none does, the page is crawled. So `crawl` exempts from a later rule, and `match = "*"` with
+`record` at the end visits only what the rules before it name.
+
+- `skip`: the link is not there. No page, no link, no host, no edge, and it takes no place among
+  `crawler.max-outbound-links`. A page that redirects to such an address is `redirected`, and its
+  `error_message` names the rule.
+- `record`: the page is there with the links to it, in state `discovered`, and its `error_message`
+  names the rule. It is never asked for, however it is reached: links, redirects, `canonical`.
+- Hosts of the blacklist and the stub list come before `record`: they keep their states. The default
+  set does not touch them, so that what points there is counted.
+- A seed that a rule skips or records is an error. Requests for robots.txt are no pages.
+- When rules change between two starts, pages that wait are judged anew as they are loaded; what
+  was asked for or recorded stays until the next run. A link that is skipped from now on is like a
+  link that is gone: its page was read again without it.
+
+## The default set
+
+Skipped unless `rules-defaults = false`:
+
+{defaults}
+
+## Trap guards
+
+A page whose address goes beyond a limit of `[traps]` is `discovered` like one that a rule records,
+with the limit in its `error_message`. Seeds are not judged; a `crawl` rule does not lift the
+limits. They end what grows: sessions in paths, queries that add to themselves, `/a/a/a`. What only
+counts (`?month=1234`) is ended by `crawler.max-domain-requests` and by the depth, or by a rule.
+"""
+
+EXAMPLES = (
+    ("*.example.com", "https://docs.example.com/a?b", "https://example.org/"),
+    ("example.com", "https://www.example.com/any/page", "https://docs.example.com/"),
+    ("example.com/", "https://example.com/", "https://example.com/a"),
+    ("example.com/tag/*", "https://example.com/tag/birds", "https://example.com/tag"),
+    (
+        "*.example.com/*?*sort=*",
+        "https://example.com/list?page=2&sort=name",
+        "https://example.com/sort",
+    ),
+    ("*/wp-login.php*", "https://any.test/wp-login.php?x=1", "https://any.test/blog/wp-login.php"),
+    ("example.com:8443/*", "https://example.com:8443/a", "https://example.com/a"),
+    ("*", "https://any.test/a", ""),
+    (r"re:^[^/]*\.gov/", "https://data.gov/sets", "https://example.com/x.gov/"),
+    (r"re:/\d{4}/\d{2}(/|$)", "https://example.com/blog/2024/05", "https://example.com/2024-05"),
+)
+"""Pattern, an address that it matches and one that it does not; a test holds the page to it."""
+
 
 def reference() -> str:
     """Render the whole page."""
     parts = [INTRODUCTION]
     fields = Config.model_fields.items()
+    alone = {name: field for name, field in fields if _stands_alone(field)}
+    parts += ["\n", *_rows(alone, prefix=""), SECTIONS]
     for name, field in fields:
         section = model_of(field_shape(field))
         if section is not None:
@@ -79,20 +162,43 @@ def reference() -> str:
         entry = model_of(item_shape(field_shape(field)))
         if entry is not None:
             parts.append(_table(f"[[{kebab(name)}]]", field, entry, prefix=""))
+    parts.append(PATTERNS.format(examples=_examples(), defaults=_defaults()))
     return "".join(parts)
+
+
+def _stands_alone(field: FieldInfo) -> bool:
+    shape = field_shape(field)
+    return model_of(shape) is None and item_shape(shape) is None
+
+
+def _examples() -> str:
+    rows = [[f"`{cell}`" if cell else "" for cell in example] for example in EXAMPLES]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows
+    )
+
+
+def _defaults() -> str:
+    return "\n\n".join(
+        f"**{title}:** " + ", ".join(f"`{pattern}`" for pattern in patterns)
+        for title, patterns in DEFAULT_SKIPS.items()
+    )
 
 
 def _table(title: str, field: FieldInfo, section: type[BaseModel], *, prefix: str) -> str:
     rows = [
-        f"\n### `{title}`\n\n{_sentence(field)}\n",
-        "| key | what is allowed | default | meaning |",
-        "|---|---|---|---|",
+        f"\n### `{title}`\n\n{_sentence(field)}\n\n",
+        *_rows(section.model_fields, prefix=prefix),
     ]
-    for name, inner in section.model_fields.items():
+    return "".join(rows)
+
+
+def _rows(fields: Mapping[str, FieldInfo], *, prefix: str) -> Iterator[str]:
+    yield "| key | what is allowed | default | meaning |\n|---|---|---|---|\n"
+    for name, inner in fields.items():
         key = kebab(name)
         cells = (f"`{prefix}{key}`", _allowed(inner), _default(name, inner), _sentence(inner))
-        rows.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
-    return "\n".join(rows) + "\n"
+        yield "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |\n"
 
 
 def _allowed(field: FieldInfo) -> str:

@@ -16,6 +16,7 @@ from terrain.cli.check import check
 from terrain.cli.completion import completion
 from terrain.cli.crawl import crawl
 from terrain.cli.demo import demo
+from terrain.cli.exports import edges, nodes
 from terrain.cli.init import init
 from terrain.cli.stats import stats
 from terrain.cli.summary import summary
@@ -46,7 +47,7 @@ def terrain() -> None:
     """  # noqa: D301 - \b is click's mark for "leave these lines alone"
 
 
-for command in (crawl, check, stats, summary, init, demo, completion):
+for command in (crawl, check, stats, summary, nodes, edges, init, demo, completion):
     terrain.add_command(command)
 
 

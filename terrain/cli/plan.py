@@ -78,6 +78,13 @@ def _left_out(config: Config) -> str:
         domains = [entry.domain for entry in entries]
         shown = ", ".join(domains[:6]) + (f" and {len(domains) - 6} more" if domains[6:] else "")
         lines.append(f"  {name}: {shown or 'nothing'}")
+    own = _count(len(config.rules), "rule") if config.rules else "no rule"
+    more = "the default set for advertising, analytics and sharing"
+    if not config.rules_defaults:
+        more = "without the default set"
+    lines.append(f"  by rules: {own} of your own, {more}")
+    guards = "as [traps] says" if config.traps.enabled else "no: traps.enabled is false"
+    lines.append(f"  addresses that look like a trap: {guards}")
     return "\n".join(lines)
 
 

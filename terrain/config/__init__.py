@@ -21,6 +21,8 @@ from terrain.config.sections import (
     Quality,
     Retry,
     Robots,
+    Traps,
+    UrlRule,
     Urls,
     UserAgent,
 )
@@ -36,6 +38,8 @@ __all__ = [
     "Retry",
     "Robots",
     "Route",
+    "Traps",
+    "UrlRule",
     "Urls",
     "UserAgent",
     "load_config",

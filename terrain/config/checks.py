@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from terrain.config.fields import LONGEST_PATH
 from terrain.config.keys import kebab
-from terrain.config.problems import Path, Problem
+from terrain.config.problems import Path, Problem, show_value
 from terrain.config.sections import Output
+from terrain.rules.defaultrules import DEFAULT_RULES, exempt
 from terrain.rules.hosts import HostPattern
+from terrain.rules.linkrules import Action, LinkRules, Rule
+from terrain.rules.patterns import UrlPattern
 from terrain.rules.urls import UrlRules
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ def cross_checks(document: Mapping[str, Any], file: str) -> Iterator[Problem]:
     for path, entry in entries:
         yield from _politeness(path, entry)
         yield from _seeds(path, entry, allow_http=allow_http)
+    yield from _ruled_out_seeds(document, entries)
 
 
 def _pages_open(
@@ -142,6 +146,61 @@ def _wrong_seed(seed: str, pattern: HostPattern | None, *, allow_http: bool) -> 
     if pattern.below is None and address.host.endswith(f".{pattern.host}"):
         return f'{off}; write domain = "*.{pattern.host}" to have the hosts below it too'
     return f"{off}; give it a [[quality]] entry of its own"
+
+
+def _ruled_out_seeds(
+    document: Mapping[str, Any], entries: list[tuple[Path, dict[str, Any]]]
+) -> Iterator[Problem]:
+    """Refuse seeds that the rules forbid to visit: the crawl would end where it begins."""
+    own = dict(_rules(document))
+    rules = list(own.values())
+    if document.get("rules-defaults") is not False:
+        rules += [*exempt(_listed(document)), *DEFAULT_RULES]
+    try:
+        links, urls = LinkRules(rules), _urls(document)
+    except ValueError:  # too large together, said by the section
+        return
+    for path, entry in entries:
+        seeds = entry.get("seeds")
+        for index, seed in enumerate(seeds if isinstance(seeds, list) else ()):
+            address = urls.address(seed) if isinstance(seed, str) else None
+            rule = links.first(address.identity) if address else None
+            if rule is None or rule.action is Action.CRAWL:
+                continue
+            place = next((f"rules[{n}]" for n, mine in own.items() if mine is rule), "the defaults")
+            message = (
+                f"{rule.action}, by {place}: match = {show_value(rule.match)}; "
+                'put a [[rules]] entry with action = "crawl" for it before'
+            )
+            yield Problem((*path, "seeds", index), message, seed)
+
+
+def _rules(document: Mapping[str, Any]) -> Iterator[tuple[int, Rule]]:
+    """Yield the rules that are right by themselves, with their places."""
+    entries = document.get("rules")
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        try:
+            pattern = UrlPattern.parse(entry["match"])
+            yield index, Rule(pattern.text, Action(entry["action"]))
+        except (AttributeError, KeyError, TypeError, ValueError):  # said by the section
+            continue
+
+
+def _listed(document: Mapping[str, Any]) -> Iterator[str]:
+    for key in ("blacklist", "stub"):
+        entries = document.get(key)
+        for entry in entries if isinstance(entries, list) else ():
+            pattern = _pattern(entry) if isinstance(entry, dict) else None
+            if pattern is not None:
+                yield pattern.text
+
+
+def _urls(document: Mapping[str, Any]) -> UrlRules:
+    """Return what makes identities, under the file's tracking parameters if they are right."""
+    try:
+        return UrlRules(_section(document, "urls")["tracking-parameters"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return UrlRules()
 
 
 def _entries(document: Mapping[str, Any]) -> list[tuple[Path, dict[str, Any]]]:

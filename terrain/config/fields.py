@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from terrain.config.problems import show_value
 from terrain.config.wording import LARGEST, Allowed, Unit
 from terrain.rules.hosts import HostPattern
+from terrain.rules.patterns import UrlPattern as Pattern
 
 # RFC 9110 5.6.2: the product and its version in a User-Agent field are tokens.
 _PRODUCT = "[A-Za-z0-9!#$%&'*+.^_`|~-]+"
@@ -54,6 +55,10 @@ def _domain(text: str) -> str:
         return HostPattern.parse(text).text
     except ValueError as error:
         raise ValueError(f"not a host pattern: {error}") from None
+
+
+def _url_pattern(text: str) -> str:
+    return Pattern.parse(text).text
 
 
 def _path(value: object) -> object:
@@ -124,6 +129,11 @@ Domain = Annotated[
     str,
     AfterValidator(_domain),
     Allowed("a host such as example.com, or *.example.com for it and all below"),
+]
+UrlPattern = Annotated[
+    str,
+    AfterValidator(_url_pattern),
+    Allowed("host/path?query with * for anything, a host alone, or re: and a regular expression"),
 ]
 OutputPath = Annotated[Path, BeforeValidator(_path), AfterValidator(_place_to_write)]
 CertificateFile = Annotated[Path, BeforeValidator(_path), AfterValidator(_certificates)]

@@ -41,6 +41,11 @@ class KeyReader:
         # Reversed, so that of two places for one name the first stays.
         paths = [path for path in known_keys(root) if len(path) == 2]
         self._places = {path[1]: dotted(path) for path in reversed(paths)}
+        self._at_top = {
+            key
+            for key, (_, shape) in fields_by_key(root).items()
+            if model_of(shape) is None and item_shape(shape) is None
+        }
         self.problems: list[Problem] = []
         """Unknown keys; they are left out of what `read` returns."""
 
@@ -78,6 +83,8 @@ class KeyReader:
         wanted = kebab(key.lower())
         near = get_close_matches(wanted, siblings, n=1)
         meant = near[0] if near else self._places.get(wanted)
+        if meant is None and wanted in self._at_top:
+            return f'"{wanted}" stands at the top of the file, before the first [section]'
         if meant is not None:
             return f'did you mean "{meant}"?'
         return f"allowed here: {', '.join(siblings)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from terrain.config.advice import advice_on
@@ -19,16 +19,28 @@ from terrain.config.sections import (
     Quality,
     Retry,
     Robots,
+    Traps,
+    UrlRule,
     Urls,
     UserAgent,
 )
 from terrain.config.wording import Entry
+from terrain.rules.defaultrules import DEFAULT_RULES, exempt
 from terrain.rules.hosts import HostRules
+from terrain.rules.linkrules import Action, LinkRules, Rule
 from terrain.rules.urls import UrlRules
 
 # TOML and JSON give tables and lists; strict mode would want finished objects.
 _FROM_TABLE = Field(strict=False)
 _ListEntry = Annotated[Listed, _FROM_TABLE, Entry()]
+
+
+def _fit_together(rules: tuple[UrlRule, ...]) -> tuple[UrlRule, ...]:
+    try:
+        LinkRules(Rule(rule.match, Action(rule.action)) for rule in rules)
+    except ValueError as error:
+        raise ValueError(f"{error}; make fewer or shorter ones") from None
+    return rules
 
 
 class HostTerms(NamedTuple):
@@ -53,6 +65,10 @@ class Config(BaseSettings):
         use_attribute_docstrings=True,
     )
 
+    rules_defaults: bool = True
+    """Whether the default set of rules holds behind your own: links of advertising, analytics and
+    sharing are skipped."""
+
     crawler: Annotated[Crawler, _FROM_TABLE] = Crawler()
     """How far the crawl goes and how hard it works."""
 
@@ -74,6 +90,10 @@ class Config(BaseSettings):
     network: Annotated[Network, _FROM_TABLE] = Network()
     """How hosts are reached."""
 
+    traps: Annotated[Traps, _FROM_TABLE] = Traps()
+    """When an address looks like one of a site without an end: it is recorded, with the reason, and
+    not asked for. Seeds are never judged."""
+
     quality: Annotated[
         tuple[Annotated[Quality, _FROM_TABLE, Entry()], ...], Field(strict=False, min_length=1)
     ]
@@ -84,6 +104,13 @@ class Config(BaseSettings):
 
     stub: Annotated[tuple[_ListEntry, ...], _FROM_TABLE] = ()
     """Domains worth noting and not visiting."""
+
+    rules: Annotated[
+        tuple[Annotated[UrlRule, _FROM_TABLE, Entry()], ...],
+        _FROM_TABLE,
+        AfterValidator(_fit_together),
+    ] = ()
+    """What becomes of links to certain addresses; the first rule that matches counts."""
 
     @classmethod
     def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[Any, ...]:
@@ -120,6 +147,12 @@ class Config(BaseSettings):
         """Return the rules that turn links into addresses."""
         return UrlRules(self.urls.tracking_parameters, allow_http=self.network.allow_http)
 
+    def link_rules(self) -> LinkRules:
+        """Return the rules about addresses, your own before the default set, and the guards."""
+        rules = tuple((rule.match, rule.action) for rule in self.rules)
+        listed = tuple(entry.domain for entry in (*self.blacklist, *self.stub))
+        return _link_rules(rules, listed if self.rules_defaults else None, self.traps)
+
     def host_terms(self, host: str) -> HostTerms:
         """Return how a host may be asked; the first quality entry that matches it decides."""
         origins = self.host_rules().origins(host)
@@ -137,3 +170,15 @@ def _host_rules(
 ) -> HostRules:
     # Kept by content and not on the Config, whose copies with other lists must not inherit it.
     return HostRules(blacklist=blacklist, stub=stub, quality=quality)
+
+
+@lru_cache(maxsize=8)
+def _link_rules(
+    own: tuple[tuple[str, str], ...], listed: tuple[str, ...] | None, traps: Traps
+) -> LinkRules:
+    """Return the rules; `listed` are the hosts to keep the default set away from, None: no set."""
+    # Kept, so that spider and store share what they remember of addresses.
+    rules = [Rule(match, Action(action)) for match, action in own]
+    if listed is not None:
+        rules += [*exempt(listed), *DEFAULT_RULES]
+    return LinkRules(rules, traps.limits)

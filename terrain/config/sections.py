@@ -15,6 +15,7 @@ from terrain import __version__
 from terrain.config import fields
 from terrain.config.routes import Route, find_route, parse_routes
 from terrain.config.wording import Allowed
+from terrain.rules import traps
 from terrain.rules.urls import DEFAULT_TRACKING_PARAMETERS
 
 
@@ -170,6 +171,52 @@ class Network(Section):
         """Return where to connect for a host, as host and port; None: as DNS says."""
         route = find_route(self.resolve, host)
         return (route.host, route.port) if route else None
+
+
+class Traps(Section):
+    """When an address looks like one of a site without an end; seeds are never judged."""
+
+    enabled: bool = True
+    """Whether the guards are on; false: such pages are asked for like any other."""
+
+    max_path_length: fields.Positive = traps.MAX_PATH_LENGTH
+    """Characters of a path, as escaped; a page with more is known and not asked for."""
+
+    max_path_segments: fields.Positive = traps.MAX_PATH_SEGMENTS
+    """Parts of a path between slashes."""
+
+    max_repeated_segments: fields.Positive = traps.MAX_REPEATED_SEGMENTS
+    """How often the same part may stand in a path, as in /a/a/a."""
+
+    max_query_length: fields.Positive = traps.MAX_QUERY_LENGTH
+    """Characters of a query, as escaped, without tracking parameters."""
+
+    max_query_parameters: fields.Positive = traps.MAX_QUERY_PARAMETERS
+    """Parameters of a query, tracking parameters not counted."""
+
+    @property
+    def limits(self) -> traps.TrapLimits | None:
+        """The limits as a rule; None if the guards are off."""
+        if not self.enabled:
+            return None
+        return traps.TrapLimits(
+            path_length=self.max_path_length,
+            path_segments=self.max_path_segments,
+            repeated_segments=self.max_repeated_segments,
+            query_length=self.max_query_length,
+            query_parameters=self.max_query_parameters,
+        )
+
+
+class UrlRule(Section):
+    """What becomes of links to certain addresses."""
+
+    match: fields.UrlPattern
+    """Addresses that the rule is about; see [patterns](#patterns)."""
+
+    action: Literal["crawl", "record", "skip"]
+    """crawl: as if there were no rules; record: keep the page and the links to it, never ask for
+    it; skip: leave no trace of the link."""
 
 
 class Listed(Section):

@@ -16,6 +16,7 @@ class FactsOf:
 
     def __init__(self, config: Config) -> None:
         self._rules = config.url_rules()
+        self._link_rules = config.link_rules()
         self._max_links = config.crawler.max_outbound_links
 
     def __call__(
@@ -28,5 +29,6 @@ class FactsOf:
             fetch_url=fetch_url,
             identity=identity,
             rules=self._rules,
+            link_rules=self._link_rules,
             max_links=self._max_links,
         )

@@ -1,12 +1,16 @@
 """Writing reports so that a reader never sees half of one."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from terrain.errors import TerrainError
 
 
-def write_text(path: Path, text: str) -> None:
+@contextmanager
+def written(path: Path) -> Iterator[TextIO]:
     """Write beside the file, then take its place; the old one stays if anything goes wrong."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -15,7 +19,7 @@ def write_text(path: Path, text: str) -> None:
             with beside.open(
                 "w", encoding="utf-8", errors="backslashreplace", newline="\n"
             ) as file:
-                file.write(text)
+                yield file
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
@@ -24,3 +28,9 @@ def write_text(path: Path, text: str) -> None:
             f"{path}: cannot be written ({error.strerror}); check that its directory exists, its "
             "permissions and the room on the disk"
         ) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a report that is finished."""
+    with written(path) as file:
+        file.write(text)

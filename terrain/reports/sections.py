@@ -13,6 +13,7 @@ from terrain.store.queries import (
     ClosedHosts,
     Domain,
     FetchTimes,
+    LeftOut,
     LimitedHosts,
     ListedUrl,
     RunRecord,
@@ -23,8 +24,11 @@ from terrain.store.queries import (
 
 States = Mapping[PageState, int]
 
+MOST_REASONS = 20
+"""Rules and trap guards that are told apart among what was not crawled."""
+
 MEANINGS: Mapping[PageState, str] = {
-    PageState.DISCOVERED: "known, nothing decided yet",
+    PageState.DISCOVERED: "known, not asked for: a rule or a trap guard",
     PageState.QUEUED: "waiting for its turn",
     PageState.FETCHING: "being asked for",
     PageState.PROCESSED: "read",
@@ -187,10 +191,14 @@ def rate_limited(limited: LimitedHosts) -> list[str]:
 
 
 def not_crawled(
-    states: States, found: Errors, closed: Mapping[PageState, ClosedHosts]
+    states: States,
+    found: Errors,
+    closed: Mapping[PageState, ClosedHosts],
+    left_out: Sequence[LeftOut] = (),
 ) -> list[str]:
     """What the run knows of and did not ask for, and why."""
-    waiting = sum(states.get(state, 0) for state in (*WAITING, PageState.DISCOVERED))
+    waiting = sum(states.get(state, 0) for state in WAITING)
+    others = sum(each.pages for each in left_out[MOST_REASONS:])
     reasons = [
         ("deeper than allowed", states.get(PageState.DEPTH_EXCEEDED, 0), ""),
         _closed_row(
@@ -201,6 +209,8 @@ def not_crawled(
         ("the domain asked for a pause", states.get(PageState.RATE_LIMITED, 0), ""),
         ("blacklisted", states.get(PageState.BLACKLISTED, 0), ""),
         ("stubbed", states.get(PageState.STUBBED, 0), ""),
+        *((code(each.reason or "", 100), each.pages, "") for each in left_out[:MOST_REASONS]),
+        ("other rules and trap guards", others, ""),
         ("waiting when this was written", waiting, ""),
     ]
     rows = [(why, number(pages), where) for why, pages, where in reasons if pages]

@@ -7,7 +7,7 @@ from terrain.reports import sections
 from terrain.reports.errors import gather
 from terrain.rules.states import PageState
 from terrain.store.policy import Policy
-from terrain.store.queries import TerrainReader
+from terrain.store.queries import LeftOut, TerrainReader
 
 MOST_QUALITY = 100
 MOST_OTHERS = 50
@@ -44,10 +44,15 @@ def render_summary(
         sections.listed_urls("Stubbed", listed[PageState.STUBBED], states),
         sections.errors(errors),
         sections.rate_limited(reader.limited_hosts(MOST_LIMITED)),
-        sections.not_crawled(states, errors, closed),
+        sections.not_crawled(states, errors, closed, _left_out(reader, states)),
         sections.earlier_runs(reader.history(MOST_RUNS + 1)[1:]),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _left_out(reader: TerrainReader, states: sections.States) -> Sequence[LeftOut]:
+    # Looked up only if there is something to find: it is one more pass over the pages.
+    return reader.left_out() if PageState.DISCOVERED in states else ()
 
 
 def _picture(path: str | None) -> Sequence[str]:

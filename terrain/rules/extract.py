@@ -15,6 +15,7 @@ from ada_url import join_url
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
 from terrain.rules.charset import decode
+from terrain.rules.linkrules import NO_RULES
 from terrain.rules.links import LinkKind, OutLink, Position
 from terrain.rules.markup import INLINE, bounded
 from terrain.rules.texts import clean, longest_raw
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
+    from terrain.rules.linkrules import LinkRules
     from terrain.rules.urls import Address, UrlRules
 
 MAX_LINKS: Final = 10_000
@@ -107,12 +109,14 @@ def extract(
     fetch_url: str,
     identity: str,
     rules: UrlRules,
+    link_rules: LinkRules = NO_RULES,
     max_links: int | None = None,
 ) -> PageFacts:
     """Read one HTML document.
 
     `content_type` is the header's value as received. `fetch_url` is where the document came from
-    and `identity` which page it is; `max_links` keeps only the first so many links.
+    and `identity` which page it is. What `link_rules` skip is as if it were not in the document;
+    of the rest `max_links` keeps only the first so many.
     """
     decoded = decode(body, content_type)
     markup = bounded(decoded.utf8)
@@ -122,9 +126,9 @@ def extract(
         return PageFacts(
             None, None, None, None, None, _hash(""), (), decoded.encoding, f"not read: {error}"
         )
-    head = _Head(tree, fetch_url, rules)
+    head = _Head(tree, fetch_url, rules, link_rules)
     sections = _Sections(roles=b"role" in markup.html.lower())
-    anchors, more = _anchors(tree, sections, rules.resolver(head.base), identity)
+    anchors, more = _anchors(tree, sections, rules.resolver(head.base), identity, link_rules)
     links = list(anchors.values())
     canonical = head.canonical
     if canonical and canonical.identity != identity and canonical.page_id not in anchors:
@@ -161,7 +165,9 @@ class _Head:
     base: str
     """What the document's relative URLs are relative to."""
 
-    def __init__(self, tree: LexborHTMLParser, fetch_url: str, rules: UrlRules) -> None:
+    def __init__(
+        self, tree: LexborHTMLParser, fetch_url: str, rules: UrlRules, link_rules: LinkRules
+    ) -> None:
         root = tree.root
         attributes = root.attributes if root else {}
         lang = clean(attributes.get("lang") or attributes.get("xml:lang"), MAX_LANGUAGE)
@@ -184,7 +190,9 @@ class _Head:
         self.meta_robots = clean(", ".join(robots), MAX_META_ROBOTS) or None
         self.base = _resolved_base(base, fetch_url)
         addresses = (rules.address(href, self.base) for href in canonical if href.strip())
-        self.canonical = next(filter(None, addresses), None)
+        self.canonical = next(
+            (found for found in addresses if found and not _skipped(found, link_rules)), None
+        )
 
     def _title(self, node: LexborNode) -> None:
         if self.title is None and not _in_picture(node):
@@ -234,8 +242,10 @@ def _anchors(
     sections: _Sections,
     resolve: Callable[[str], Address | None],
     identity: str,
+    link_rules: LinkRules,
 ) -> tuple[dict[int, OutLink], bool]:
     """Return the first `<a href>` for each target page, and whether there were too many."""
+    first_rule = link_rules.first
     links: dict[int, OutLink] = {}
     hrefs: set[str] = set()
     for node in tree.tags("a"):
@@ -246,6 +256,9 @@ def _anchors(
         hrefs.add(href)
         address = resolve(href)
         if address is None or address.page_id in links or address.identity == identity:
+            continue
+        rule = first_rule(address.identity)
+        if rule is not None and rule.skips:
             continue
         if len(links) == MAX_LINKS:
             return links, True
@@ -258,6 +271,11 @@ def _anchors(
             sections.position(node),
         )
     return links, False
+
+
+def _skipped(address: Address, link_rules: LinkRules) -> bool:
+    rule = link_rules.first(address.identity)
+    return rule is not None and rule.skips
 
 
 class _Sections:

@@ -17,7 +17,10 @@ class PageState(StrEnum):
     """What is known about a page, stored as these words."""
 
     DISCOVERED = "discovered"
-    """Known, and nothing decided about it yet."""
+    """Known, and left at that: a rule says so, or a trap guard. The reason is in `error_message`.
+
+    What a page is before anything is decided, too, which nobody gets to see.
+    """
     QUEUED = "queued"
     """May be asked for, and waits for its turn."""
     FETCHING = "fetching"
@@ -86,7 +89,7 @@ _NOTHING: Final[frozenset[PageState]] = frozenset()
 _WITHIN_ONE_RUN: Final[Mapping[PageState, frozenset[PageState]]] = {
     _S.DISCOVERED: INITIAL,
     # Leased, or found not to be allowed when it is loaded (a changed config) or released.
-    _S.QUEUED: _REFUSED | {_S.FETCHING, _S.DEPTH_EXCEEDED},
+    _S.QUEUED: _REFUSED | {_S.FETCHING, _S.DEPTH_EXCEEDED, _S.DISCOVERED},
     # Asked, or lost in a crash: then queued again, or refused when it is loaded. The budget may be
     # spent between HEAD and GET, or between two tries.
     _S.FETCHING: _ASKED | _REFUSED | {_S.QUEUED},

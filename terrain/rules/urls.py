@@ -264,7 +264,7 @@ class UrlRules:
         if not query:
             return ""
         parameters = []
-        for parameter in _normal_escapes(query).split("&"):
+        for parameter in normal_escapes(query).split("&"):
             name = parameter.partition("=")[0]
             if parameter and not self._is_tracking(name):
                 parameters.append((name, parameter))
@@ -302,7 +302,7 @@ def _serialised(href: str, base: str | None) -> str | None:
         return None if scalar_values == href else _serialised(scalar_values, base)
 
 
-def _normal_escapes(text: str) -> str:
+def normal_escapes(text: str) -> str:
     """Decode needless percent-escapes, uppercase the others."""
     if "%" not in text:
         return text
@@ -315,7 +315,7 @@ def _identity_path(path: str) -> str:
     It takes `%2e` for a dot there, so decoding makes no new ones. All trailing slashes go, because
     to drop one of two would not be idempotent; empty segments elsewhere stay.
     """
-    return _normal_escapes(path).rstrip("/") or "/"
+    return normal_escapes(path).rstrip("/") or "/"
 
 
 def _parameter_name(text: str) -> str:
@@ -327,4 +327,4 @@ def _parameter_name(text: str) -> str:
             "'&', '=', '#' and white space nowhere"
         )
     query = normalize_url(f"https://localhost/?{name}").partition("?")[2]
-    return _normal_escapes(query) + text[len(name) :]
+    return normal_escapes(query) + text[len(name) :]

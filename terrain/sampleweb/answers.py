@@ -165,7 +165,8 @@ def _endless(page: p.Endless, asked: Asked) -> Answer:
     # only the last digits: a number may not grow without bound, nor cost more than the page
     following = str(int(numbers[-1][-18:]) + 1) if numbers else "1"
     path = asked.target.partition("?")[0].rstrip("/")
-    hrefs = [href.replace("{path}", path).replace("{next}", following) for href in page.hrefs]
+    known = {"{path}": path, "{target}": asked.target, "{next}": following}
+    hrefs = [re.sub(r"\{(?:path|target|next)\}", lambda m: known[m[0]], h) for h in page.hrefs]
     return answer(p.Html(f"{page.title} {following}", p.to(*hrefs)), asked)
 
 

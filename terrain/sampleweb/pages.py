@@ -185,8 +185,9 @@ class Hang(Data):
 class Endless(Data):
     """A trap: every address below it is a page that links on, to addresses never seen before.
 
-    In an href `{path}` stands for the path asked and `{next}` for one more than the last whole
-    number in the address asked: `{path}/a` grows, `/calendar?month={next}` never ends.
+    In an href `{path}` stands for the path asked, `{target}` for path and query, and `{next}` for
+    one more than the last whole number in the address asked: `{path}/a` grows,
+    `/calendar?month={next}` never ends, `{target}&month={next}` does both.
     """
 
     hrefs: tuple[str, ...]

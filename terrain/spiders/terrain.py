@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from terrain.config import Config
     from terrain.errand import Errand
+    from terrain.rules.linkrules import LinkRules
 
 MAX_HEADER = 500
 """Characters kept of a header's value: they are servers' words, of any length."""
@@ -45,6 +46,7 @@ class TerrainSpider(Spider):
 
     name = "terrain"
     config: Config
+    link_rules: LinkRules
     reader: PageReader
 
     @classmethod
@@ -62,6 +64,7 @@ class TerrainSpider(Spider):
             raise SystemExit(error.exit_code) from None
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.config = config
+        spider.link_rules = config.link_rules()
         spider.reader = PageReader(config)
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
         return spider
@@ -141,6 +144,10 @@ class TerrainSpider(Spider):
         if target is not None and target.identity != errand.address.identity:
             # How many hops away the target is, the store knows best: it has all ways to it.
             item.state = PageState.REDIRECTED
+            rule = self.link_rules.first(target.identity)
+            if rule is not None and rule.skips:
+                item.error_message = f"redirects to an address {rule.reason}"
+                return
             item.links = (LinkItem(target, LinkKind.REDIRECT, "", "", Position.BODY),)
             return
         assert hop.state is not None

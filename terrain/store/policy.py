@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from terrain.rules.depth import DepthRules
 from terrain.rules.hosts import HostKind, HostRules
+from terrain.rules.linkrules import NO_RULES, LinkRules
 
 if TYPE_CHECKING:
     from terrain.config import Config
@@ -29,6 +30,8 @@ class Policy:
     max_subdomains: int | None
     config_hash: str
     terrain_hash: str
+    link_rules: LinkRules = NO_RULES
+    """Rules and trap guards by address."""
 
     @classmethod
     def from_config(cls, config: Config) -> Policy:
@@ -48,11 +51,21 @@ class Policy:
             max_subdomains=config.crawler.max_subdomains_per_root,
             config_hash=config.config_hash,
             terrain_hash=config.terrain_hash,
+            link_rules=config.link_rules(),
         )
 
     def listed(self, host: str) -> HostKind | None:
         """Return the kind of a blacklisted or stubbed host, None for one that may be visited."""
         return _listed(self.host_rules, host)
+
+    def refusal(self, page_id: int, identity: str) -> str | None:
+        """Say why a page is known and never asked for; None if it may be, as seeds always may."""
+        reason = self.link_rules.refusal(identity)
+        return None if reason is None or page_id in self._seed_ids else reason
+
+    @cached_property
+    def _seed_ids(self) -> frozenset[int]:
+        return frozenset(address.page_id for address, _ in self.seeds)
 
 
 @lru_cache(maxsize=65_536)

@@ -92,7 +92,7 @@ class Reach:
             fetch_url = None if address.fetch_url == address.identity else address.fetch_url
             self._pages.add(row, (row.id, address.identity, fetch_url, self._run, now))
             recorded.new_pages += 1
-            self._place(connection, row, host, recorded, new_run=True)
+            self._first_place(connection, row, host, address, recorded)
         elif row.check != address.check:
             recorded.collisions.append(address.identity)
             return None
@@ -101,7 +101,7 @@ class Reach:
             row.run, row.radius, row.hops, row.own_hops = self._run, radius, hops, 0
             row.fault, row.seq = Fault.NONE, self._seq
             self._pages.changed(row)
-            self._place(connection, row, host, recorded, new_run=True)
+            self._first_place(connection, row, host, address, recorded)
         else:
             self._improve(connection, row, radius, hops, now, recorded)
         self._remember(row)
@@ -143,6 +143,28 @@ class Reach:
             self._place(connection, row, host, recorded, new_run=False)
         if row.read_run == self._run:
             self._growing[row.id] = row
+
+    def _first_place(
+        self,
+        connection: Connection,
+        row: PageRow,
+        host: HostRow,
+        address: Address,
+        recorded: Recorded,
+    ) -> None:
+        """Give a page the state that it has when the run first reaches it.
+
+        What a rule or a guard keeps from being asked for stays so however short a way is found,
+        so this is decided here and whatever the depth; as for listed hosts, which come first.
+        """
+        policy = self._hosts.policy
+        if policy.listed(host.name) is None:
+            reason = policy.refusal(row.id, address.identity)
+            if reason is not None:
+                self._pages.set_state(row, PageState.DISCOVERED, new_run=True)
+                self._pages.messages[row.id] = reason
+                return
+        self._place(connection, row, host, recorded, new_run=True)
 
     def _place(
         self,

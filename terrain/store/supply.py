@@ -252,13 +252,32 @@ class Supply:
     def _pages(
         self, connection: Connection, row: HostRow, held: Collection[int], most: int
     ) -> tuple[list[WaitingPage], bool]:
-        rows = self._waiting.all(connection, (row.id, most + len(held) + 1))
-        free = [
-            WaitingPage(key, fetch_url or url, priority, seq, hops)
-            for key, url, fetch_url, priority, seq, hops in rows
-            if key not in held
-        ]
-        return free[:most], len(free) > most
+        limit = most + len(held) + 1
+        rows = self._waiting.all(connection, (row.id, limit))
+        free: list[WaitingPage] = []
+        refused: list[tuple[int, str, Values]] = []
+        for key, url, fetch_url, priority, seq, hops in rows:
+            if key in held:
+                continue
+            # Judged when it was reached, perhaps under another configuration.
+            reason = self._hosts.policy.refusal(key, url)
+            if reason is None:
+                free.append(WaitingPage(key, fetch_url or url, priority, seq, hops))
+            else:
+                refused.append((key, reason, (row.id, priority, seq)))
+        if refused:
+            self._leave_known(connection, refused)
+        # Behind what was refused more may wait: then come again.
+        return free[:most], len(free) > most or bool(refused and len(rows) == limit)
+
+    def _leave_known(
+        self, connection: Connection, refused: Sequence[tuple[int, str, Values]]
+    ) -> None:
+        """Take pages off the frontier that the rules do not let be asked for any more."""
+        state = PageState.DISCOVERED.value
+        self._set_state.many(connection, [(state, key) for key, _, _ in refused])
+        self._message.many(connection, [(key, reason) for key, reason, _ in refused])
+        self._delete_entry.many(connection, [entry for _, _, entry in refused])
 
     def _closed(self, row: HostRow) -> PageState | None:
         """Return the state that keeps a host from being asked, under the configuration of now."""

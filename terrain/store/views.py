@@ -30,8 +30,7 @@ _SILENT = ", ".join(
     f"'{state.value}'"
     for state in PageState
     if state in WAITING
-    or state
-    in {PageState.DISCOVERED, PageState.DEPTH_EXCEEDED, PageState.BLACKLISTED, PageState.STUBBED}
+    or state in {PageState.DEPTH_EXCEEDED, PageState.BLACKLISTED, PageState.STUBBED}
 )
 
 

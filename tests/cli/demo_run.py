@@ -7,6 +7,9 @@ from pathlib import Path
 
 from tests.cli.terminals import Terminal, finished, start
 
+DURING = ("stats", "summary", "nodes", "edges")
+"""Commands that read while the crawl writes."""
+
 SIZES = [(12, 60), (50, 180), (5, 20), (30, 100)]
 """Rows and columns that somebody drags the window to, a second apart."""
 
@@ -40,8 +43,8 @@ def run_demo(directory: Path) -> DemoRun:
     started = time.monotonic()
     with Terminal(["demo", "--dir", str(directory)]) as terminal:
         terminal.until("frontier")
-        # Both at once, at the very beginning: on a busy machine they take a while to start.
-        readers = {command: start(command, run.config) for command in ("stats", "summary")}
+        # All at once, at the very beginning: on a busy machine they take a while to start.
+        readers = {command: start(command, run.config) for command in DURING}
         for rows, columns in SIZES:
             terminal.resize(rows, columns)
             terminal.until_more()

@@ -45,6 +45,8 @@ def said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
             "Introduces itself as SumiRipple/1.0 (+https://example.com/about-our-crawler; "
             "crawler-admin@example.com)"
         ),
+        "by rules: no rule of your own, the default set for advertising, analytics and sharing",
+        "addresses that look like a trap: as [traps] says",
         "robots.txt is obeyed",
         "at most 500 requests to one host in a run",
         "up to 10 requests at once over all hosts",

@@ -12,7 +12,7 @@ from terrain.config import load_config
 from terrain.rules.states import PageState
 from terrain.sampleweb.demo import demo_web
 from terrain.sampleweb.log import by_host, gaps, max_in_flight, read
-from tests.cli.demo_run import DemoRun
+from tests.cli.demo_run import DURING, DemoRun
 
 CLOCK_SLACK = 0.002
 """What the two processes' readings of one clock may differ by."""
@@ -126,9 +126,12 @@ def test_the_metrics_say_what_the_database_says(demo: DemoRun):
     assert rows(demo.database, events) == [(kept,)]
 
 
-def test_stats_and_summary_work_during_the_crawl(demo: DemoRun):
-    for command in ("stats", "summary"):
+def test_all_that_reads_works_during_the_crawl(demo: DemoRun):
+    for command in DURING:
         told = demo.during[command]
         assert told.returncode == 0, told.stderr
-        assert "running" in told.stdout
+        assert told.stderr == ""
+    for command in ("stats", "summary"):
+        assert "running" in demo.during[command].stdout
+    assert "quality" in demo.during["nodes"].stdout
     assert rows(demo.database, "SELECT id, status FROM runs") == [(1, "completed")]

@@ -10,6 +10,9 @@ from pathlib import Path
 from terrain.config import Config
 from terrain.config.keys import fields_by_key
 from terrain.config.wording import item_shape, model_of
+from terrain.rules.defaultrules import DEFAULT_RULES
+from terrain.rules.patterns import UrlPattern
+from terrain.rules.urls import UrlRules
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs/configuration.md"
@@ -24,10 +27,14 @@ KEYS = {
     "output": "database-path database-url summary-path metrics-path prometheus-path",
     "urls": "tracking-parameters",
     "network": "ca-file allow-http allow-private resolve",
+    "traps": "enabled max-path-length max-path-segments max-repeated-segments max-query-length "
+    "max-query-parameters",
     "quality": "domain seeds max-depth own minimum-time-on-page max-concurrent",
     "blacklist": "domain",
     "stub": "domain",
+    "rules": "match action",
 }
+AT_THE_TOP = {"rules-defaults"}
 
 
 def test_the_reference_is_not_stale():
@@ -45,15 +52,35 @@ def test_the_keys_are_those_of_the_contract():
         key: model_of(shape) or model_of(item_shape(shape))
         for key, (_, shape) in fields_by_key(Config).items()
     }
-    assert {key: " ".join(fields_by_key(model)) for key, model in sections.items()} == KEYS
+    assert {key for key, model in sections.items() if model is None} == AT_THE_TOP
+    keys = {key: " ".join(fields_by_key(model)) for key, model in sections.items() if model}
+    assert keys == KEYS
 
 
 def test_every_key_has_its_row_with_range_default_and_sentence():
     rows = dict(re.findall(r"^\| `([a-z.-]+)` \| (.+) \|$", REFERENCE.read_text(), re.MULTILINE))
-    for section, keys in KEYS.items():
-        prefix = "" if section in {"quality", "blacklist", "stub"} else f"{section}."
+    for section, keys in {**KEYS, "": " ".join(AT_THE_TOP)}.items():
+        lists = {"quality", "blacklist", "stub", "rules", ""}
+        prefix = "" if section in lists else f"{section}."
         for key in keys.split():
             allowed, default, sentence = rows[prefix + key].split(" | ")
             assert allowed
             assert default
             assert sentence.endswith(".")
+
+
+def test_the_default_rules_are_listed_one_by_one():
+    text = REFERENCE.read_text().partition("## The default set")[2].partition("\n## ")[0]
+    listed = re.findall("`([^`]+)`", text)
+    assert listed == ["rules-defaults = false", *(rule.match for rule in DEFAULT_RULES)]
+
+
+def test_the_examples_of_patterns_do_what_the_page_says():
+    text = REFERENCE.read_text().partition("## Patterns")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \| (?:`(.+)`)? \|$", text, re.MULTILINE)
+    assert len(rows) > 5
+    urls = UrlRules()
+    for pattern, matched, other in rows:
+        parsed = UrlPattern.parse(pattern.replace(r"\|", "|"))
+        assert parsed.matches(urls.identity(matched)), pattern
+        assert not other or not parsed.matches(urls.identity(other)), pattern

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from terrain.reports.summary import render_summary
+from terrain.rules.linkrules import Action, LinkRules, Rule
+from terrain.rules.traps import TrapLimits
 from terrain.store import Policy, Start
 from terrain.store.queries import TerrainReader, open_terrain
 from tests.reports.known import LASTED, SECOND, KnownTerrain
@@ -80,3 +82,26 @@ def test_lists_are_cut_and_say_so(tmp_path: Path) -> None:
         found["## Quality domains"].count(".org`") - found["## Quality domains"].count("x") == 100
     )
     assert "And 5 more." in found["## Quality domains"]
+
+
+def test_what_rules_and_guards_left_out_is_counted_by_reason(tmp_path: Path) -> None:
+    many = [Rule(f"many.com/{number}", Action.RECORD) for number in range(25)]
+    rules = [Rule("re:[|`]|tag", Action.RECORD), *many]
+    link_rules = LinkRules(rules, TrapLimits(repeated_segments=1))
+    policy = make_policy({"q.org": 1}, ["https://q.org/"], link_rules=link_rules)
+    terrain = KnownTerrain(tmp_path / "t.db", policy)
+    terrain.store.open_run()
+    links = [f"https://many.com/{number}" for number in range(25)]
+    links += ["https://q.org/tag/1", "https://q.org/tag/2", "https://q.org/a/a"]
+    terrain.record(processed("https://q.org/", *links))
+    terrain.store.close_run(completed=True)
+    terrain.store.close()
+    with open_terrain(tmp_path / "t.db") as reader:
+        found = sections(render_summary(reader, policy, now=SECOND))
+    assert re.search(r"\| `discovered` +\| +28 \|", found["## Pages by state"])
+    lines = found["## Not crawled"].splitlines()[4:]
+    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in lines]
+    # A pattern may hold what would end the cell or the code around it.
+    assert rows[0] == ["`recorded by a rule: re:[¦']¦tag`", "2"]
+    assert rows[-1] == ["other rules and trap guards", "7"]
+    assert len(rows) == 21

@@ -45,6 +45,7 @@ WITHIN_A_RUN = [
     ("queued", "blacklisted", "a changed config"),
     ("queued", "stubbed", "a changed config"),
     ("queued", "depth_exceeded", "classified anew"),
+    ("queued", "discovered", "a rule of a changed config"),
     ("fetching", "blacklisted", "a crash, then a changed config"),
     # a shorter way
     ("depth_exceeded", "queued", "now near enough"),
@@ -78,6 +79,7 @@ NEVER_WITHIN_A_RUN = [
     ("blacklisted", "queued", "a shorter way does not take it off the list"),
     ("stubbed", "queued", "a shorter way does not take it off the list"),
     ("blacklisted", "fetching", "such hosts see no request"),
+    ("depth_exceeded", "discovered", "rules are asked before depth"),
     ("discovered", "fetching", "only what is queued is leased"),
     ("discovered", "processed", "only what is leased has an answer"),
     ("queued", "processed", "only what is leased has an answer"),
@@ -85,7 +87,8 @@ NEVER_WITHIN_A_RUN = [
     ("fetching", "fetching", "one lease at a time"),
     ("fetching", "depth_exceeded", "a radius never shrinks"),
     ("request_limit_hit", "depth_exceeded", "a radius never shrinks"),
-    ("queued", "discovered", "known is known"),
+    ("fetching", "discovered", "what is out is not taken back by a rule"),
+    ("discovered", "processed", "only what is leased has an answer"),
 ]
 
 

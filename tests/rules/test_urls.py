@@ -443,7 +443,7 @@ def test_links_on_a_page_with_a_long_address_are_not_kept() -> None:
 def test_an_address_that_is_too_long_is_not_normalised(monkeypatch: pytest.MonkeyPatch) -> None:
     # It is made of as many escapes, and each would be looked at.
     fresh = UrlRules()
-    monkeypatch.setattr(urls, "_normal_escapes", None)
+    monkeypatch.setattr(urls, "normal_escapes", None)
     assert fresh.address("https://example.com/" + "ü" * 60_000) is None
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from terrain.rules.depth import DepthRules
 from terrain.rules.hosts import HostRules
+from terrain.rules.linkrules import NO_RULES, LinkRules
 from terrain.rules.links import LinkKind, OutLink, Position
 from terrain.rules.states import PageState
 from terrain.rules.urls import Address, UrlRules
@@ -35,6 +36,7 @@ def make_policy(
     max_subdomains: int | None = None,
     config_hash: str = "config-0",
     terrain_hash: str = "terrain-0",
+    link_rules: LinkRules = NO_RULES,
 ) -> Policy:
     """A policy from {pattern: depth limit} and seeds, each seed under the first that matches."""
     rules = HostRules(blacklist=blacklist, stub=stub, quality=list(quality))
@@ -48,6 +50,7 @@ def make_policy(
         max_subdomains=max_subdomains,
         config_hash=config_hash,
         terrain_hash=terrain_hash,
+        link_rules=link_rules,
     )
 
 

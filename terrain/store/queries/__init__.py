@@ -4,6 +4,7 @@ One connection and one read transaction, so a report speaks of one moment even w
 on. Every query runs over narrow tables or small ones; the public views are for people.
 """
 
+from terrain.store.queries.domains import EDGE_ORDERS, NODE_ORDERS, EdgeQuery, NodeQuery
 from terrain.store.queries.reader import TerrainReader, open_terrain
 from terrain.store.queries.records import (
     ClosedHosts,
@@ -12,28 +13,38 @@ from terrain.store.queries.records import (
     DomainEdge,
     DomainGraph,
     DomainNode,
+    Edge,
     Failure,
     FetchTimes,
+    LeftOut,
     LimitedHost,
     LimitedHosts,
     ListedUrl,
+    Node,
     RunRecord,
     Territory,
     Totals,
 )
 
 __all__ = [
+    "EDGE_ORDERS",
+    "NODE_ORDERS",
     "ClosedHosts",
     "DepthCount",
     "Domain",
     "DomainEdge",
     "DomainGraph",
     "DomainNode",
+    "Edge",
+    "EdgeQuery",
     "Failure",
     "FetchTimes",
+    "LeftOut",
     "LimitedHost",
     "LimitedHosts",
     "ListedUrl",
+    "Node",
+    "NodeQuery",
     "RunRecord",
     "TerrainReader",
     "Territory",

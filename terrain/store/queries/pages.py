@@ -11,8 +11,8 @@ from sqlalchemy import literal_column as literal
 from terrain.rules.states import PageState
 from terrain.store.policy import Policy
 from terrain.store.queries.hosts import facts_of, quality_hosts
-from terrain.store.queries.records import DepthCount, Domain, RunRecord, Territory
-from terrain.store.schema import page, page_depth
+from terrain.store.queries.records import DepthCount, Domain, LeftOut, RunRecord, Territory
+from terrain.store.schema import page, page_depth, page_fact
 
 STREAM = 5_000
 """Rows fetched at a time."""
@@ -35,6 +35,19 @@ def states(connection: Connection, run: int) -> dict[PageState, int]:
     """Count by state: one scan of the narrow table."""
     query = select(page.c.state, func.count()).where(page.c.run == run).group_by(page.c.state)
     return {PageState(state): count for state, count in connection.execute(query)}
+
+
+def left_out(connection: Connection, run: int) -> list[LeftOut]:
+    """Count the pages that rules and trap guards keep from being asked for, by the reason."""
+    reason = page_fact.c.error_message
+    query = (
+        select(reason, func.count())
+        .select_from(page.outerjoin(page_fact, page_fact.c.id == page.c.id))
+        .where(page.c.run == run, page.c.state == PageState.DISCOVERED.value)
+        .group_by(reason)
+        .order_by(func.count().desc(), reason)
+    )
+    return [LeftOut(*row) for row in connection.execute(query)]
 
 
 def territory(

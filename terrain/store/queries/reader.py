@@ -14,14 +14,18 @@ from terrain.rules.states import PageState
 from terrain.store.engine import database_url, errors_in_our_words, make_engine
 from terrain.store.migrate import require_ours
 from terrain.store.policy import Policy
-from terrain.store.queries import graph, hosts, listed, pages, visits
+from terrain.store.queries import domains, graph, hosts, listed, pages, visits
+from terrain.store.queries.domains import EdgeQuery, NodeQuery
 from terrain.store.queries.records import (
     ClosedHosts,
     DomainGraph,
+    Edge,
     Failure,
     FetchTimes,
+    LeftOut,
     LimitedHosts,
     ListedUrl,
+    Node,
     RunRecord,
     Territory,
     Totals,
@@ -156,6 +160,10 @@ class TerrainReader:
         """Return the hosts whose waiting pages get this state without being asked."""
         return self._ask(hosts.closed, self.run.id, state, most)
 
+    def left_out(self) -> list[LeftOut]:
+        """Return how many pages each rule and trap guard keeps from being asked for."""
+        return self._ask(pages.left_out, self.run.id)
+
     def fetch_times(self) -> FetchTimes:
         """Return how many pages the run asked for, and how long that took."""
         return self._ask(visits.fetch_times, self.run.id)
@@ -179,6 +187,16 @@ class TerrainReader:
     def domain_graph(self, policy: Policy, most: int) -> DomainGraph:
         """Return the graph of the quality domains and of the best connected others."""
         return self._ask(graph.domain_graph, policy, most)
+
+    def nodes(self, wanted: NodeQuery) -> Iterator[Node]:
+        """Stream the domains of the terrain, whichever run found them."""
+        with errors_in_our_words(self._url):
+            yield from domains.nodes(self._connection, wanted)
+
+    def edges(self, wanted: EdgeQuery) -> Iterator[Edge]:
+        """Stream the links between domains, present when their sources were last read."""
+        with errors_in_our_words(self._url):
+            yield from domains.edges(self._connection, wanted)
 
     def _ask(
         self,

@@ -98,6 +98,15 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Pages that are known and never asked for, by what keeps them from it."""
+
+    reason: str | None
+    """Which rule or which trap guard."""
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class LimitedHost:
     """A host that asked to be left alone."""
 
@@ -136,6 +145,31 @@ class FetchTimes:
     """The nearest rank: 95 of 100 visits took at most this long."""
     bytes: int
     """Of all bodies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A row of `nodes`."""
+
+    node_id: int
+    domain: str
+    description: str | None
+    """Of its home page, else the title; None if that was not read."""
+    visits: int
+    """Page visits over all runs."""
+    created_at: str
+    """When the domain was first met. ISO 8601 UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A row of `edges`, with the names of both ends."""
+
+    from_id: int
+    source: str
+    to_id: int
+    target: str
+    weight: int
 
 
 @dataclass(frozen=True, slots=True)

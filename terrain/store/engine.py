@@ -46,7 +46,12 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
                 "install one, or use output.database-path for SQLite"
             ) from error
     path = url.database or ":memory:"
-    arguments: dict[str, Any] = {"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000}
+    arguments: dict[str, Any] = {
+        "check_same_thread": False,
+        "timeout": BUSY_TIMEOUT_MS / 1000,
+        # One for every number of rows that a bulk statement may have (store/statements.py).
+        "cached_statements": 512,
+    }
     if readonly:
         # Not mode=ro: a reader of a WAL database must be able to make the shared memory file.
         arguments["uri"] = True

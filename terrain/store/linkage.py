@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Dialect, bindparam, literal_column, select
 
 from terrain.rules.links import LinkKind, OutLink
 from terrain.store.schema import link
-from terrain.store.statements import BulkInsert, Lookup, Prepared, Values, update_by_key
+from terrain.store.statements import Lookup, Prepared, Values, insert_into, update_by_key
 
 # Written as a literal: SQLite uses a partial index only where the query repeats its condition.
 _IS_REDIRECT = link.c.kind == literal_column(str(int(LinkKind.REDIRECT)))
@@ -47,7 +47,7 @@ class Linkage:
 
     def __init__(self, dialect: Dialect, run: int) -> None:
         self._run = run
-        self._insert = BulkInsert(link, dialect)
+        self._insert = insert_into(link, dialect)
         self._update = update_by_key(
             link, dialect, ["kind", "position", "anchor", "rel", "last_run", "listed"]
         )

@@ -12,10 +12,8 @@ from terrain.store.statements import (
     Values,
     delete_by_key,
     insert_into,
-    update_by_key,
+    upsert_into,
 )
-
-_CHANGING = ("state", "run", "read_run", "radius", "hops", "own_hops", "fault", "seq")
 
 
 @dataclass(slots=True)
@@ -33,7 +31,6 @@ class PageRow:
     own_hops: int
     fault: int
     seq: int
-    new: bool = False
     entry: tuple[int, int, int] | None = None
     """The key of its frontier entry as it is on disk, None if there is none."""
 
@@ -52,8 +49,7 @@ class Pages:
         self.messages: dict[int, str | None] = {}
         """Pages whose state was decided without asking, with the reason for their error message."""
         self._lookup = Lookup(list(page.columns), page.c.id, dialect)
-        self._insert = insert_into(page, dialect)
-        self._update = update_by_key(page, dialect, _CHANGING)
+        self._write = upsert_into(page, dialect)
         self._insert_address = insert_into(page_address, dialect)
         self._insert_entry = insert_into(frontier_entry, dialect)
         self._delete_entry = delete_by_key(frontier_entry, dialect)
@@ -81,7 +77,6 @@ class Pages:
 
     def add(self, row: PageRow, address: Values) -> None:
         """Take in a page that the database does not know yet."""
-        row.new = True
         self._rows[row.id] = row
         self._dirty[row.id] = row
         self._addresses.append(address)
@@ -102,22 +97,14 @@ class Pages:
 
     def flush(self, connection: Connection, now: str) -> None:
         """Write all changes, the frontier entries that follow from them included."""
-        new: list[Values] = []
-        old: list[Values] = []
+        pages: list[Values] = []
         gone: list[Values] = []
         entries: list[Values] = []
         for row in self._dirty.values():
-            if row.new:
-                new.append(
-                    (row.id, row.check, row.host_id, row.state, row.run, row.read_run, row.radius,
-                     row.hops, row.own_hops, row.fault, row.seq)
-                )  # fmt: skip
-                row.new = False
-            else:
-                old.append(
-                    (row.state, row.run, row.read_run, row.radius, row.hops, row.own_hops,
-                     row.fault, row.seq, row.id)
-                )  # fmt: skip
+            pages.append(
+                (row.id, row.check, row.host_id, row.state, row.run, row.read_run, row.radius,
+                 row.hops, row.own_hops, row.fault, row.seq)
+            )  # fmt: skip
             # A page waits if and only if it has an entry: both are derived here from one row.
             wanted = self._entry_key(row) if row.state in WAITING else None
             if wanted != row.entry:
@@ -126,9 +113,8 @@ class Pages:
                 if wanted is not None:
                     entries.append((*wanted, row.id, now))
                 row.entry = wanted
-        self._insert.many(connection, new)
+        self._write.many(connection, pages)
         self._insert_address.many(connection, self._addresses)
-        self._update.many(connection, old)
         self._delete_entry.many(connection, gone)
         self._insert_entry.many(connection, entries)
 

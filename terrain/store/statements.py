@@ -5,6 +5,7 @@ that costs more than SQLite itself. Compiling once keeps the statements portable
 the driver's work in the loop.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Values = tuple[Any, ...]
 
 BULK = 50
-"""Rows per bulk insert: a third cheaper per row than one at a time; more gain little."""
+"""Rows per call: a third cheaper per row than one at a time; more gain little."""
 
 CHUNK = 200
 """Ids per lookup: few enough for every driver, many enough that the call no longer matters."""
@@ -41,6 +42,11 @@ class _Text:
     positional: bool
     order: tuple[str, ...] | None
     """The driver's order of parameters; None in the usual case, where it is ours."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether the driver takes our rows as they are."""
+        return self.positional and self.order is None and not self.constants
 
     def parameters(self, row: Values) -> Any:
         if self.positional and self.order is None:
@@ -131,42 +137,59 @@ class Lookup:
         return found
 
 
-def insert_into(table: Table, dialect: Dialect) -> Prepared:
+class Bulk:
+    """A statement over whole rows, many to a call.
+
+    It is not only that a call costs more than a row: the driver lets go of the interpreter's lock
+    for every row it is given singly, and has to wait for its turn to get it back.
+    """
+
+    def __init__(self, statement: Executable, dialect: Dialect, columns: Sequence[str]) -> None:
+        """`statement` is the one for a single row, whose parameters are `columns`."""
+        self._single = Prepared(statement, dialect, columns)
+        self._sized: dict[int, str] = {}
+
+    def many(self, connection: Connection, rows: list[Values]) -> None:
+        """Run it for all rows."""
+        if not self._single.text.plain:
+            self._single.many(connection, rows)
+            return
+        for start in range(0, len(rows), BULK):
+            some = rows[start : start + BULK]
+            flat = tuple(chain.from_iterable(some)) if len(some) > 1 else some[0]
+            connection.exec_driver_sql(self._sql(len(some)), flat)
+
+    def _sql(self, size: int) -> str:
+        """Return the text for that many rows: the one row of parameters, as often as needed.
+
+        To have it compiled would take milliseconds for each size.
+        """
+        sql = self._sized.get(size)
+        if sql is None:
+            head, tail = self._single.text.sql.split(self._row, 1)
+            sql = self._sized[size] = head + ", ".join([self._row] * size) + tail
+        return sql
+
+    @cached_property
+    def _row(self) -> str:
+        """The parameters of one row, as they stand in the statement."""
+        found = re.search(r"\((?:\?|%s)(?:, (?:\?|%s))*\)", self._single.text.sql)
+        assert found is not None
+        return found[0]
+
+
+def insert_into(table: Table, dialect: Dialect) -> Bulk:
     """`INSERT` of whole rows in the table's column order."""
     names = [column.name for column in table.columns]
     statement = insert_for(dialect, table).values({name: bindparam(name) for name in names})
-    return Prepared(statement, dialect, names)
+    return Bulk(statement, dialect, names)
 
 
-class BulkInsert:
-    """`INSERT` of whole rows, many to a statement: for what comes fifty to a page."""
+def upsert_into(table: Table, dialect: Dialect) -> Bulk:
+    """`INSERT`, or replace all columns but the key where the key is there already.
 
-    def __init__(self, table: Table, dialect: Dialect) -> None:
-        self._table = table
-        self._dialect = dialect
-        self._single = insert_into(table, dialect)
-
-    @cached_property
-    def bulk(self) -> Prepared:
-        """The statement for a full load of rows."""
-        names = [column.name for column in self._table.columns]
-        numbered = [[f"{name}_{number}" for name in names] for number in range(BULK)]
-        statement = insert_for(self._dialect, self._table).values(
-            [{n: bindparam(key) for n, key in zip(names, row, strict=True)} for row in numbered]
-        )
-        return Prepared(statement, self._dialect, list(chain.from_iterable(numbered)))
-
-    def many(self, connection: Connection, rows: list[Values]) -> None:
-        """Insert the rows, in the table's column order."""
-        end = len(rows) - len(rows) % BULK
-        for start in range(0, end, BULK):
-            flat = chain.from_iterable(rows[start : start + BULK])
-            self.bulk.run(connection, tuple(flat))
-        self._single.many(connection, rows[end:])
-
-
-def upsert_into(table: Table, dialect: Dialect) -> Prepared:
-    """`INSERT`, or replace all columns but the key where the key is there already."""
+    No key may come twice in one call: PostgreSQL refuses that.
+    """
     names = [column.name for column in table.columns]
     statement = insert_for(dialect, table).values({name: bindparam(name) for name in names})
     keys = [column.name for column in table.primary_key.columns]
@@ -174,7 +197,7 @@ def upsert_into(table: Table, dialect: Dialect) -> Prepared:
         index_elements=keys,
         set_={name: statement.excluded[name] for name in names if name not in keys},
     )
-    return Prepared(statement, dialect, names)
+    return Bulk(statement, dialect, names)
 
 
 def update_by_key(table: Table, dialect: Dialect, columns: Sequence[str]) -> Prepared:

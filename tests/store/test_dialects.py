@@ -3,13 +3,22 @@
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Dialect
+from sqlalchemy import Dialect, create_engine, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from terrain.store.record import Recorder
-from terrain.store.schema import metadata
-from terrain.store.statements import CHUNK, SIZES, BulkInsert, Lookup, Prepared
+from terrain.store.schema import metadata, origin
+from terrain.store.statements import (
+    BULK,
+    CHUNK,
+    SIZES,
+    Bulk,
+    Lookup,
+    Prepared,
+    insert_into,
+    upsert_into,
+)
 from terrain.store.supply import Supply
 from tests.store.terrains import make_policy
 
@@ -31,8 +40,7 @@ def statements(holder: object, seen: set[int]) -> Iterator[Prepared]:
         yield holder
     elif isinstance(holder, Lookup):
         yield from (holder.statement(size) for size in SIZES)
-    elif isinstance(holder, BulkInsert):
-        yield holder.bulk
+    elif isinstance(holder, Bulk):
         yield holder._single
     elif type(holder).__module__.startswith("terrain.store") and hasattr(holder, "__dict__"):
         for part in vars(holder).values():
@@ -67,3 +75,26 @@ def test_the_schema_can_be_made(dialect: Dialect) -> None:
 def test_a_lookup_has_a_statement_for_every_number_of_keys() -> None:
     assert max(SIZES) == CHUNK
     assert list(SIZES) == sorted(SIZES)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, BULK - 1, BULK, BULK + 1, 3 * BULK + 7])
+def test_any_number_of_rows_is_written_and_written_over(count: int) -> None:
+    engine = create_engine("sqlite://")
+    rows: list[tuple[object, ...]] = [(number, f"origin {number}") for number in range(count)]
+    over: list[tuple[object, ...]] = [(key, f"{name}, again") for key, name in rows]
+    with engine.begin() as connection:
+        origin.create(connection)
+        insert_into(origin, engine.dialect).many(connection, rows)
+        assert connection.execute(select(origin).order_by(origin.c.id)).all() == rows
+        upsert_into(origin, engine.dialect).many(connection, over)
+        assert connection.execute(select(origin).order_by(origin.c.id)).all() == over
+    engine.dispose()
+
+
+def test_drivers_with_positions_get_many_rows_in_one_statement(dialect: Dialect) -> None:
+    bulk = upsert_into(origin, dialect)
+    if bulk._single.text.plain:
+        one, three = bulk._sql(1), bulk._sql(3)
+        assert one == bulk._single.text.sql
+        assert three.count(bulk._row) == 3
+        assert three.replace(f"{bulk._row}, {bulk._row}, {bulk._row}", bulk._row) == one

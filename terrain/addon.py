@@ -52,7 +52,7 @@ EXTENSIONS: dict[str, int] = {
 
 DOWNLOAD_HANDLERS: dict[str, str | None] = {
     "https": "terrain.downloadhandlers.http.TerrainDownloadHandler",
-    "http": "terrain.downloadhandlers.http.TerrainDownloadHandler",
+    "http": "terrain.downloadhandlers.http.PlainHttpHandler",
     # Nothing but the web: each of these could read what it should not.
     "data": None,
     "file": None,

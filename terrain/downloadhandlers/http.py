@@ -1,6 +1,7 @@
-"""The HTTP handler: Scrapy's on aiohttp, with terrain's addresses, certificates and limits.
+"""The HTTP handler: aiohttp, with terrain's addresses, certificates and limits.
 
-Scrapy's class is experimental; tests/downloadhandlers holds the parts used here to their word.
+Scrapy has one on aiohttp too, but an experimental one that says nothing of status and type before
+it holds a length against the limit, and sends two signals for every answer that nobody hears.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import yarl
 from scrapy import signals
-from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
@@ -36,8 +37,9 @@ from terrain.rules.content import is_html
 from terrain.rules.robots import MAX_ROBOTS_BYTES
 
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from typing import Self
 
+    from aiohttp.connector import Connection
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.exceptions import StopDownload
@@ -59,33 +61,47 @@ MAX_ROBOTS_UNPACKED = 10 * 1024 * 1024
 """What a compressed robots.txt may grow to; `max-body-bytes` is for pages and may be tiny."""
 
 
-class TerrainDownloadHandler(AiohttpDownloadHandler):
+class Answer(aiohttp.ClientResponse):
+    """A response that remembers who sent it: the connection may be gone when that is asked."""
+
+    peer: str | None = None
+    """The address that answered."""
+
+    async def start(self, connection: Connection) -> Self:
+        """Read the headers."""
+        if connection.transport is not None:
+            name = connection.transport.get_extra_info("peername")
+            self.peer = name[0] if name else None
+        await super().start(connection)
+        return self
+
+
+class TerrainDownloadHandler(BaseDownloadHandler):
     """Asks a host over a verified connection to a public address."""
 
-    # Its experimental status is a decision of ours (docs/dependencies.md), not news for the log.
-    experimental: ClassVar[bool] = False
+    lazy = False
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         config: Config = crawler.spider.config  # type: ignore[union-attr]
+        self._max_size = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         self._listeners = Listeners(crawler)
         self._connect_timeout = config.retry.connect_timeout / 1000
         self._resolver = GuardedResolver(config)
-        self._ssl_context = _ssl_context(config)
-        self._unused_session = self._session
+        bind = crawler.settings.get("DOWNLOAD_BIND_ADDRESS")
         self._session = aiohttp.ClientSession(
             connector=GuardedConnector(
                 resolver=self._resolver,
                 # Every connection resolves anew: no answer outlives its check.
                 use_dns_cache=False,
-                local_addr=self._bind_address,
+                local_addr=(bind, 0) if isinstance(bind, str) else bind,
                 limit=0,
                 keepalive_timeout=KEEP_ALIVE,
-                ssl=self._ssl_context,
+                ssl=_ssl_context(config),
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            response_class=_ClientResponse,
+            response_class=Answer,
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
         )
         # aiohttp would send a request again by itself when a kept connection breaks: a second
@@ -108,7 +124,7 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
                 allow_redirects=False,
             ) as response:
                 request.meta["download_latency"] = time.monotonic() - started
-                assert isinstance(response, _ClientResponse)  # as the session was told
+                assert isinstance(response, Answer)  # as the session was told
                 return await self._answer(response, request, errand)
         except TimeoutError as error:
             raise DownloadTimeoutError(f"no whole answer within {timeout:g} s") from error
@@ -129,9 +145,7 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
         except (aiohttp.ClientError, ValueError, OSError) as error:
             raise DownloadFailedError(_words(error)) from error
 
-    async def _answer(
-        self, response: _ClientResponse, request: Request, errand: Errand | None
-    ) -> Response:
+    async def _answer(self, response: Answer, request: Request, errand: Errand | None) -> Response:
         """Read the body, unless status and type say that nobody wants it."""
         kind, status = ErrandKind.GET, response.status
         if errand is not None:
@@ -160,7 +174,7 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
 
     async def _body(
         self,
-        response: _ClientResponse,
+        response: Answer,
         request: Request,
         kind: ErrandKind,
         flags: list[str],
@@ -168,7 +182,7 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
         page: bool,
     ) -> tuple[bytes, StopDownload | None]:
         """Read up to the limit; beyond it a page is an error, and a robots.txt read far enough."""
-        limit = request.meta.get("download_maxsize", self._default_maxsize) if page else 0
+        limit = request.meta.get("download_maxsize", self._max_size) if page else 0
         expected = response.content_length
         if limit and expected is not None and expected > limit:
             raise DownloadCancelledError(f"{expected} bytes announced, {limit} allowed")
@@ -201,13 +215,18 @@ class TerrainDownloadHandler(AiohttpDownloadHandler):
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._unused_session.close()
-        await super().close()
+        await self._session.close()
         await self._resolver.close()
 
 
+class PlainHttpHandler(TerrainDownloadHandler):
+    """The same for plain http, made when it is first needed, which it rarely is."""
+
+    lazy = True
+
+
 def _made(
-    response: _ClientResponse,
+    response: Answer,
     request: Request,
     headers: Headers,
     body: bytes,
@@ -221,8 +240,8 @@ def _made(
     kind = HtmlResponse if html else responsetypes.from_args(headers=headers, url=url, body=body)
     made = kind(url, status=status, body=body, flags=flags, protocol=_protocol(response))
     made.headers = headers  # Given to the constructor it would be made once more.
-    if response._peername is not None:  # noqa: SLF001 - Scrapy's class notes it for this use
-        made.ip_address = _ip_address(response._peername[0])  # noqa: SLF001
+    if response.peer is not None:
+        made.ip_address = _ip_address(response.peer)
     if stop is not None:
         made.flags.append("download_stopped")
         if stop.fail:
@@ -231,7 +250,7 @@ def _made(
     return made
 
 
-def _protocol(response: _ClientResponse) -> str:
+def _protocol(response: Answer) -> str:
     version = response.version
     return f"HTTP/{version.major}.{version.minor}" if version else "HTTP/1.1"
 

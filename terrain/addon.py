@@ -17,11 +17,9 @@ LOG_FORMATTER = "terrain.logformatter.QuietLogFormatter"
 DOWNLOADER_MIDDLEWARES: dict[str, int] = {
     # Engine side
     "terrain.downloadermiddlewares.robots.RobotsMiddleware": 100,
-    "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 200,
-    "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 300,
     "terrain.downloadermiddlewares.redirect.RedirectMiddleware": 400,
     "terrain.downloadermiddlewares.retry.RetryMiddleware": 500,
-    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 600,
+    "terrain.downloadermiddlewares.decompression.DecompressionMiddleware": 600,
     "terrain.downloadermiddlewares.probe.ProbeMiddleware": 700,
     "terrain.downloadermiddlewares.exchange.ExchangeMiddleware": 900,
     # Downloader side

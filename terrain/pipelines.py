@@ -28,6 +28,7 @@ class StorePipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        self._count = crawler.stats.inc_value
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -87,7 +88,6 @@ class StorePipeline:
 
     async def _commit(self, host: str, outcome: PageOutcome) -> None:
         scheduler = scheduler_of(self.crawler)
-        stats = self.crawler.stats
         try:
             await scheduler.conductor.record(host, outcome)
         except StoreError:
@@ -95,6 +95,6 @@ class StorePipeline:
             return
         finally:
             scheduler.page_done(outcome.page_id)
-        stats.inc_value(f"terrain/pages/{outcome.state}")
+        self._count(f"terrain/pages/{outcome.state}")
         if outcome.bytes:
-            stats.inc_value("terrain/bytes", outcome.bytes)
+            self._count("terrain/bytes", outcome.bytes)

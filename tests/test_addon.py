@@ -251,7 +251,7 @@ VALUES: dict[str, set[str]] = {
 
 def stats_in_the_source() -> set[str]:
     keys: set[str] = set()
-    call = re.compile(r"\b(?:inc|set|max|min)_value\(\s*f?[\"'](terrain/[^\"']+)[\"']")
+    call = re.compile(r"\b(?:(?:inc|set|max|min)_value|_count)\(\s*f?[\"'](terrain/[^\"']+)[\"']")
     for file in (ROOT / "terrain").rglob("*.py"):
         for key in call.findall(file.read_text(encoding="utf-8")):
             head, brace, rest = key.partition("{")

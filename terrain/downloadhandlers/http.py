@@ -16,6 +16,7 @@ import aiohttp
 import yarl
 from scrapy import signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.downloadermiddlewares.httpcompression import ACCEPTED_ENCODINGS
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
@@ -28,6 +29,7 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, HtmlResponse
 from scrapy.responsetypes import responsetypes
 from scrapy.utils._download_handlers import check_stop_download
+from scrapy.utils.python import without_none_values
 
 from terrain.downloadhandlers.addresses import GuardedConnector, GuardedResolver, PrivateAddress
 from terrain.downloadhandlers.errors import PrivateAddressError, TlsError
@@ -84,6 +86,8 @@ class TerrainDownloadHandler(BaseDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         config: Config = crawler.spider.config  # type: ignore[union-attr]
+        self._usual = _usual_headers(crawler)
+        self._usual_list = self._usual.to_tuple_list()
         self._max_size = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         self._listeners = Listeners(crawler)
         self._connect_timeout = config.retry.connect_timeout / 1000
@@ -119,7 +123,7 @@ class TerrainDownloadHandler(BaseDownloadHandler):
             async with self._session.request(
                 request.method,
                 url,
-                headers=request.headers.to_tuple_list(),
+                headers=self._headers(request),
                 timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=self._connect_timeout),
                 allow_redirects=False,
             ) as response:
@@ -144,6 +148,14 @@ class TerrainDownloadHandler(BaseDownloadHandler):
             raise ResponseDataLossError(_words(error)) from error
         except (aiohttp.ClientError, ValueError, OSError) as error:
             raise DownloadFailedError(_words(error)) from error
+
+    def _headers(self, request: Request) -> list[tuple[str, str]]:
+        """Return the usual headers; what a component has put on the request goes before them."""
+        if not request.headers:
+            return self._usual_list
+        headers = self._usual.copy()
+        headers.update(request.headers)
+        return headers.to_tuple_list()
 
     async def _answer(self, response: Answer, request: Request, errand: Errand | None) -> Response:
         """Read the body, unless status and type say that nobody wants it."""
@@ -223,6 +235,15 @@ class PlainHttpHandler(TerrainDownloadHandler):
     """The same for plain http, made when it is first needed, which it rarely is."""
 
     lazy = True
+
+
+def _usual_headers(crawler: Crawler) -> Headers:
+    """Return the headers of nearly every request, from the settings that Scrapy has for them."""
+    settings = crawler.settings
+    headers = Headers(without_none_values(settings.getdict("DEFAULT_REQUEST_HEADERS")))
+    headers["User-Agent"] = settings["USER_AGENT"]
+    headers["Accept-Encoding"] = b", ".join(ACCEPTED_ENCODINGS)
+    return headers
 
 
 def _made(

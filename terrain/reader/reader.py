@@ -31,7 +31,7 @@ WINDOW = 0.25
 BUSY = 0.04
 """Seconds of reading within a window from which on a process of its own is worth it."""
 
-MOST_WAITING = 16
+MOST_WAITING = 64
 """Pages out from which on this process lends a hand."""
 
 MOST_DEATHS = 5
@@ -71,6 +71,11 @@ class PageReader:
             except ReaderDied:
                 self._died()
                 raise
+
+    def expect_many(self) -> None:
+        """Start the process now: the crawl will be a fast one."""
+        if self._several:
+            self._start()
 
     async def close(self) -> None:
         """End the process, if there is one."""

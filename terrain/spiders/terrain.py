@@ -66,6 +66,9 @@ class TerrainSpider(Spider):
         spider.config = config
         spider.link_rules = config.link_rules()
         spider.reader = PageReader(config)
+        # Only own hosts are asked for many pages at once: then it will be needed, and takes a while.
+        if any(entry.max_concurrent > 1 for entry in config.quality):
+            spider.reader.expect_many()
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
         return spider
 

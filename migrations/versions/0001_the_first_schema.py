@@ -16,6 +16,14 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 def upgrade() -> None:
     op.create_table(
+        "edge",
+        sa.Column("from_host", ID, autoincrement=False, nullable=False),
+        sa.Column("to_host", ID, autoincrement=False, nullable=False),
+        sa.Column("weight", ID, nullable=False),
+        sa.PrimaryKeyConstraint("from_host", "to_host", name=op.f("pk_edge")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "frontier_entry",
         sa.Column("host_id", ID, autoincrement=False, nullable=False),
         sa.Column("priority", sa.SmallInteger(), autoincrement=False, nullable=False),
@@ -40,6 +48,7 @@ def upgrade() -> None:
         sa.Column("asked_at", ID, nullable=True),
         sa.Column("retry_after", sa.Text(), nullable=True),
         sa.Column("limited_at_request", sa.Integer(), nullable=True),
+        sa.Column("crawl_count", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_host")),
     )
     op.create_table(
@@ -250,3 +259,4 @@ def downgrade() -> None:
     op.drop_table("link")
     op.drop_table("host")
     op.drop_table("frontier_entry")
+    op.drop_table("edge")

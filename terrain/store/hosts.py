@@ -35,6 +35,7 @@ _COLUMNS = (
     "asked_at",
     "retry_after",
     "limited_at_request",
+    "crawl_count",
 )
 
 host_id = lru_cache(maxsize=65_536)(compute_host_id)
@@ -57,6 +58,7 @@ class HostRow:
     asked_at: int | None
     retry_after: str | None
     limited_at_request: int | None
+    crawl_count: int
     new: bool = False
 
     @property
@@ -118,6 +120,7 @@ class Hosts:
                     asked_at=None,
                     retry_after=None,
                     limited_at_request=None,
+                    crawl_count=0,
                     new=True,
                 )
                 self._rows[key] = row
@@ -186,6 +189,7 @@ class Hosts:
                 row.asked_at,
                 row.retry_after,
                 row.limited_at_request,
+                row.crawl_count,
             )
             if row.new:
                 new.append((row.id, row.name, row.root, row.home_id, row.created_at, *values))

@@ -29,6 +29,10 @@ class Policy:
     max_subdomains: int | None
     config_hash: str
     terrain_hash: str
+    by_domain: bool = False
+    """A node is a host and its home page stands for it, instead of a page for itself."""
+    max_crawls: int | None = None
+    """Visits of a node over all runs, by domain; None for any number."""
 
     @classmethod
     def from_config(cls, config: Config) -> Policy:

@@ -158,6 +158,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_page_fact")),
     )
     op.create_table(
+        "revisit",
+        sa.Column("page_id", ID, autoincrement=False, nullable=False),
+        sa.Column("word", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("mask", ID, nullable=False),
+        sa.PrimaryKeyConstraint("page_id", "word", name=op.f("pk_revisit")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "robots",
         sa.Column("origin", sa.Text(), nullable=False),
         sa.Column("host_id", ID, nullable=False),
@@ -231,6 +239,7 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_robots_host_id"))
 
     op.drop_table("robots")
+    op.drop_table("revisit")
     op.drop_table("page_fact")
     op.drop_table("page_depth")
     op.drop_table("page_address")

@@ -111,7 +111,9 @@ def extract(
     """Read one HTML document.
 
     `content_type` is the header's value as received. `fetch_url` is where the document came from
-    and `identity` which page it is; `max_links` keeps only the first so many links.
+    and `identity` which page it is; `max_links` keeps only the first so many links. Under rules by
+    host the links are the first anchor to each other host; a canonical link is none of them, as it
+    says where a page belongs and not whom its authors point to.
     """
     decoded = decode(body, content_type)
     markup = bounded(decoded.utf8)
@@ -122,12 +124,15 @@ def extract(
             None, None, None, None, None, _hash(""), (), decoded.encoding, f"not read: {error}"
         )
     head = _Head(tree, fetch_url, rules)
-    anchors, more = _anchors(tree, head.base, identity, rules)
+    limit = MAX_LINKS if max_links is None else min(max_links, MAX_LINKS)
+    # By page the canonical link may come before all anchors: which are kept is known only then.
+    most = limit if rules.by_host else MAX_LINKS
+    anchors, more = _anchors(tree, head.base, identity, rules, most)
     links = list(anchors.values())
     canonical = head.canonical
-    if canonical and canonical.identity != identity and canonical.page_id not in anchors:
+    elsewhere = canonical and canonical.identity != identity and not rules.by_host
+    if canonical and elsewhere and canonical.page_id not in anchors:
         links.insert(0, OutLink(canonical, LinkKind.CANONICAL, "", _CANONICAL, Position.BODY))
-    limit = MAX_LINKS if max_links is None else min(max_links, MAX_LINKS)
     more = more or markup.links_left_out or len(links) > limit
     return PageFacts(
         title=head.title,
@@ -182,7 +187,7 @@ class _Head:
                 canonical.append(attributes.get("href") or "")
         self.meta_robots = clean(", ".join(robots), MAX_META_ROBOTS) or None
         self.base = _resolved_base(base, fetch_url)
-        addresses = (rules.address(href, self.base) for href in canonical if href.strip())
+        addresses = (rules.located(href, self.base) for href in canonical if href.strip())
         self.canonical = next(filter(None, addresses), None)
 
     def _title(self, node: LexborNode) -> None:
@@ -229,9 +234,9 @@ def _resolved_base(href: str | None, fetch_url: str) -> str:
 
 
 def _anchors(
-    tree: LexborHTMLParser, base: str, identity: str, rules: UrlRules
+    tree: LexborHTMLParser, base: str, identity: str, rules: UrlRules, most: int
 ) -> tuple[dict[int, OutLink], bool]:
-    """Return the first `<a href>` for each target page, and whether there were too many."""
+    """Return the first `<a href>` for each of `most` target pages, and whether there were more."""
     links: dict[int, OutLink] = {}
     hrefs: set[str] = set()
     sections = _Sections()
@@ -244,7 +249,7 @@ def _anchors(
         address = rules.address(href, base)
         if address is None or address.identity == identity or address.page_id in links:
             continue
-        if len(links) == MAX_LINKS:
+        if len(links) == most:
             return links, True
         links[address.page_id] = OutLink(
             address,

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, Dialect, bindparam
 
 from terrain.rules.hosts import HostKind, root_of
 from terrain.rules.states import PageState
+from terrain.rules.urls import home_of, page_id
 from terrain.rules.urls import host_id as compute_host_id
-from terrain.rules.urls import page_id
 from terrain.store.policy import Policy
 from terrain.store.schema import host, root_state
 from terrain.store.statements import Lookup, Prepared, update_by_key, upsert_into
@@ -105,7 +105,7 @@ class Hosts:
         for key, name in missing.items():
             row = self._cached(key)
             if row is None:
-                home = page_id(f"https://{name}/")
+                home = page_id(home_of(name))
                 row = HostRow(
                     key,
                     name,
@@ -145,6 +145,10 @@ class Hosts:
         """Return a known host's name, without meeting it in this run."""
         row = self._cached(key)
         return row.name if row is not None else str(self._lookup.rows(connection, [key])[0].name)
+
+    def id_of(self, name: str) -> int:
+        """Return the id of a host, known or not."""
+        return host_id(name)
 
     def named(self, name: str) -> HostRow:
         """Return a host that `load` has brought in."""
@@ -212,7 +216,8 @@ class Hosts:
         row.run = self.run
         row.run_state = PageState.RATE_LIMITED if limited else OPEN
         row.requests = 0
-        row.admitted = 0
+        # By domain a place under a root is kept from run to run by whoever has been visited.
+        row.admitted = int(self.policy.by_domain and row.crawl_count > 0)
         row.limited_at_request = None
         self.changed(row)
 

@@ -52,7 +52,14 @@ class Policy:
             max_subdomains=config.crawler.max_subdomains_per_root,
             config_hash=config.config_hash,
             terrain_hash=config.terrain_hash,
+            by_domain=config.by_domain,
+            max_crawls=config.crawler.max_crawls_per_domain if config.by_domain else None,
         )
+
+    @property
+    def granularity(self) -> str:
+        """The word of the configuration for `by_domain`."""
+        return "domain" if self.by_domain else "page"
 
     def listed(self, host: str) -> HostKind | None:
         """Return the kind of a blacklisted or stubbed host, None for one that may be visited."""

@@ -10,12 +10,13 @@ from terrain.rules.links import LinkKind, OutLink
 from terrain.rules.states import WAITING, PageState
 from terrain.rules.urls import Address
 from terrain.store.faults import Faults
-from terrain.store.hosts import Hosts, host_id
+from terrain.store.hosts import Hosts
 from terrain.store.linkage import Linkage, facts_of
 from terrain.store.outcomes import PageOutcome, Recorded
 from terrain.store.pages import PageRow, Pages
 from terrain.store.policy import Policy
 from terrain.store.reach import Reach, passed_on
+from terrain.store.revisits import Revisits
 from terrain.store.rollup import LinkFacts, Rollup
 from terrain.store.schema import page_address, page_fact, visits
 from terrain.store.statements import Prepared, Values, insert_for, update_by_key, upsert_into
@@ -39,7 +40,10 @@ class Recorder:
         self._rollup = Rollup(self.hosts, dialect, run)
         self._linkage = Linkage(dialect, run, self._rollup)
         self._faults = Faults(run, self._pages, self._linkage)
-        self._reach = Reach(run, self._pages, self.hosts, self._linkage, self._faults, first_seq)
+        self._revisits = Revisits(policy, dialect)
+        self._reach = Reach(
+            run, self._pages, self.hosts, self._linkage, self._faults, self._revisits, first_seq
+        )
         self._facts = upsert_into(page_fact, dialect)
         self._visits = upsert_into(visits, dialect)
         self._visit_state = update_by_key(visits, dialect, ["state", "error_message"])
@@ -65,7 +69,7 @@ class Recorder:
         self._reach.forget()
 
     def seed(self, connection: Connection, now: str) -> Recorded:
-        """Reach the seeds of every origin."""
+        """Reach the seeds of every origin and, by domain, the nodes to be visited again."""
         recorded = Recorded()
         self._start()
         addresses = [address for address, _ in self._policy.seeds]
@@ -81,6 +85,12 @@ class Recorder:
                 "name another seed"
             )
         self._finish(connection, [], now, recorded)
+        for batch in self._revisits.begin(connection):
+            self._start()
+            self._load(connection, [node.address for node in batch], now, recorded)
+            for node in batch:
+                self._reach.arrive(connection, node.address, node.radius, 0, now, recorded)
+            self._finish(connection, [], now, recorded)
         return recorded
 
     def record(self, connection: Connection, outcomes: Sequence[PageOutcome], now: str) -> Recorded:
@@ -192,7 +202,7 @@ class Recorder:
                 continue
             host = address.host
             if host not in hosts:
-                hosts[host] = int(self._policy.listed(host) is not None), host_id(host)
+                hosts[host] = int(self._policy.listed(host) is not None), self.hosts.id_of(host)
             listed, key = hosts[host]
             links[target] = facts_of(link, listed=listed, host=key)
         return links

@@ -269,5 +269,16 @@ page_depth = Table(
     sqlite_with_rowid=False,
 )
 
+revisit = Table(
+    "revisit",
+    metadata,
+    # By domain: nodes that the newest run visits again, at depth 0 from these origins, as in
+    # page_depth. Depths are settled from here and from the origins' own hosts.
+    Column("page_id", Id, primary_key=True, autoincrement=False),
+    Column("word", SmallInteger, primary_key=True, autoincrement=False),
+    Column("mask", Id, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 BITS_PER_WORD = 62
 """Origins per mask word: a signed 64-bit integer with room to spare."""

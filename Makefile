@@ -9,7 +9,7 @@ ARGS ?=
 .DEFAULT_GOAL := help
 .PHONY: help setup crawl test lint types contract unit docs constraints clean \
 	bench bench-tools bench-store bench-rollup bench-rules bench-frontier bench-fairness bench-memory \
-	bench-reports check-real chaos soak fuzz
+	bench-domains bench-reports check-real chaos soak fuzz
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -69,6 +69,9 @@ bench-fairness: $(STAMP)  ## slow hosts beside fast ones, next to plain Scrapy
 
 bench-memory: $(STAMP)  ## a million discovered URLs
 	$(BIN)/python benchmarks/bench_memory.py $(ARGS)
+
+bench-domains: $(STAMP)  ## ten thousand domains, by their home pages
+	$(BIN)/python benchmarks/bench_domains.py $(ARGS)
 
 bench-reports: $(STAMP)  ## stats and summary on a million pages
 	$(BIN)/python benchmarks/bench_reports.py $(ARGS)

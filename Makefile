@@ -8,8 +8,8 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup crawl test lint types contract unit docs constraints clean \
-	bench bench-tools bench-store bench-rules bench-frontier bench-fairness bench-memory \
-	bench-reports check-real chaos soak fuzz
+	bench bench-tools bench-store bench-rollup bench-rules bench-frontier bench-fairness bench-memory \
+	bench-domains bench-reports check-real chaos soak fuzz
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -54,6 +54,9 @@ bench-tools:  ## nginx and documentation packages, for bench and check-real
 bench-store: $(STAMP)  ## recording pages at 10 thousand and at 1 million stored
 	$(BIN)/python benchmarks/bench_store.py $(ARGS)
 
+bench-rollup: $(STAMP)  ## what keeping nodes and edges costs
+	$(BIN)/python benchmarks/bench_rollup.py $(ARGS)
+
 bench-rules: $(STAMP)  ## URLs and extraction
 	$(BIN)/python benchmarks/bench_urls.py
 	$(BIN)/python benchmarks/bench_extract.py
@@ -66,6 +69,9 @@ bench-fairness: $(STAMP)  ## slow hosts beside fast ones, next to plain Scrapy
 
 bench-memory: $(STAMP)  ## a million discovered URLs
 	$(BIN)/python benchmarks/bench_memory.py $(ARGS)
+
+bench-domains: $(STAMP)  ## ten thousand domains, by their home pages
+	$(BIN)/python benchmarks/bench_domains.py $(ARGS)
 
 bench-reports: $(STAMP)  ## stats and summary on a million pages
 	$(BIN)/python benchmarks/bench_reports.py $(ARGS)

@@ -131,6 +131,16 @@ def build(path: Path, pages: int, hosts: int, links: int) -> None:
         "f.bytes, f.fetch_ms, f.visited_at, f.error_message "
         f"FROM page_fact f JOIN page p ON p.id = f.id WHERE p.state IN ({asked})"
     )
+    # As recording would have kept it (store/rollup.py).
+    database.execute(
+        "INSERT INTO edge SELECT s.host_id, t.host_id, count(*) FROM link "
+        "JOIN page s ON s.id = from_id JOIN page t ON t.id = to_id "
+        "WHERE last_run IS NULL AND s.host_id <> t.host_id GROUP BY 1, 2"
+    )
+    database.execute(
+        "UPDATE host SET crawl_count = v.n FROM (SELECT host_id, count(*) AS n FROM visits "
+        "JOIN page ON page.id = page_id GROUP BY host_id) AS v WHERE v.host_id = host.id"
+    )
     # As a run that ended well leaves it; `close_run` above could not know.
     database.execute("UPDATE runs SET status = 'completed'")
     database.execute("CREATE INDEX IF NOT EXISTS ix_link_to ON link (to_id)")
@@ -146,7 +156,7 @@ def host_rows(
         limited = number % 500 == 7
         yield (
             key, name, name, dice.getrandbits(62), NOW, 1, "rate_limited" if limited else "open",
-            20, 1, None, None, LATER if limited else None, 17 if limited else None,
+            20, 1, None, None, LATER if limited else None, 17 if limited else None, 0,
         )  # fmt: skip
 
 

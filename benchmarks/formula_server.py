@@ -44,12 +44,41 @@ class Grid:
         return 200, "Content-Type: text/html; charset=utf-8", text.encode()
 
 
+@dataclass(frozen=True)
+class Domains:
+    """Hosts `n0.r0.test`, `n1.r1.test`, … whose home pages link to ten hosts each, as in a tree."""
+
+    count: int
+    roots: int = 100
+
+    def name(self, number: int) -> str:
+        return f"n{number}.r{number % self.roots}.test"
+
+    def __call__(self, host: str, path: str) -> tuple[int, str, bytes]:
+        if path != "/":
+            return 404, "Content-Type: text/plain", b"Not found"
+        number = int(host[1 : host.index(".")])
+        links = [f"/about/{step}" for step in range(LINKS // 2)]
+        for step in range(1, 11):
+            other = (10 * number + step) % self.count
+            links += [f"https://{self.name(other)}/page/{place}" for place in range(2)]
+        anchors = "".join(f'<p>words and words <a href="{link}">a link</a></p>' for link in links)
+        head = f'<title>{host}</title><meta name="description" content="What {number} is about">'
+        text = f"<!doctype html>{head}<body>{anchors}</body>"
+        return 200, "Content-Type: text/html; charset=utf-8", text.encode()
+
+
 @contextmanager
-def serving(respond: Respond, directory: Path) -> Iterator[tuple[int, Path]]:
-    """Serve in a process of its own; gives the port and the certificate to trust."""
+def serving(
+    respond: Respond, directory: Path, *, latency: float = 0.0
+) -> Iterator[tuple[int, Path]]:
+    """Serve in a process of its own; gives the port and the certificate to trust.
+
+    `latency` are the seconds that each answer takes.
+    """
     context = mp.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_main, args=(respond, directory, theirs), daemon=True)
+    process = context.Process(target=_main, args=(respond, directory, latency, theirs), daemon=True)
     process.start()
     try:
         yield ours.recv(), directory / "ca.pem"
@@ -58,15 +87,19 @@ def serving(respond: Respond, directory: Path) -> Iterator[tuple[int, Path]]:
         process.join()
 
 
-def _main(respond: Respond, directory: Path, parent: Connection) -> None:
-    asyncio.run(_serve(respond, directory, parent))
+def _main(respond: Respond, directory: Path, latency: float, parent: Connection) -> None:
+    asyncio.run(_serve(respond, directory, latency, parent))
 
 
-async def _serve(respond: Respond, directory: Path, parent: Connection) -> None:
+async def _serve(respond: Respond, directory: Path, latency: float, parent: Connection) -> None:
     certificates = Certificates(directory)
 
     def choose(_: ssl.SSLObject, name: str | None) -> ssl.SSLContext | None:
-        return None if name is None else certificates.context(name, "good")
+        if name is None:
+            return None
+        # One certificate for all hosts below a domain: thousands would take memory and minutes.
+        rest = name.partition(".")[2]
+        return certificates.context(f"*.{rest}" if "." in rest else name, "good")
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -75,6 +108,8 @@ async def _serve(respond: Respond, directory: Path, parent: Connection) -> None:
                 request, _, rest = head.partition("\r\n")
                 host = rest.lower().partition("host:")[2].partition("\r\n")[0].strip()
                 status, header, body = respond(host, request.split()[1])
+                if latency:
+                    await asyncio.sleep(latency)
                 writer.write(
                     f"HTTP/1.1 {status} .\r\n{header}\r\n"
                     f"Content-Length: {len(body)}\r\n\r\n".encode()

@@ -38,6 +38,12 @@ NOW = "2024-06-01T10:00:00.000Z"
 HOSTS_AT_ONCE = 64
 SORTED = 0.7
 RADIUS = 2
+ROLL_UP = """
+    INSERT INTO edge SELECT s.host_id, t.host_id, count(*) FROM link
+      JOIN page s ON s.id = from_id JOIN page t ON t.id = to_id
+     WHERE s.host_id <> t.host_id GROUP BY s.host_id, t.host_id"""
+"""A crawl keeps it link by link; here the links come at once."""
+
 Row = tuple[object, ...]
 
 
@@ -89,6 +95,7 @@ def load(path: Path, size: int, waiting: int) -> Loaded:
         links = _insert(connection, "link", 9, _links(order, ids, taken))
         connection.execute("COMMIT")
         with_links = path.stat().st_size
+        connection.execute(ROLL_UP)
         connection.execute("PRAGMA journal_mode = WAL")
     finally:
         connection.close()
@@ -109,9 +116,9 @@ def _insert_pages(
     _insert(
         connection,
         "host",
-        13,
+        14,
         (
-            (host_id(name), name, name, 0, NOW, 1, "open", 0, 1, None, None, None, None)
+            (host_id(name), name, name, 0, NOW, 1, "open", 0, 1, None, None, None, None, 0)
             for name in hosts
         ),
     )

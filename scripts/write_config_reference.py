@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from terrain.config import Config
 from terrain.config.keys import kebab
-from terrain.config.wording import LARGEST, allowed, field_shape, item_shape, model_of
+from terrain.config.wording import (
+    LARGEST,
+    ByGranularity,
+    allowed,
+    field_shape,
+    item_shape,
+    model_of,
+)
 from terrain.rules.defaultrules import DEFAULT_SKIPS
 
 if TYPE_CHECKING:
@@ -55,7 +62,8 @@ TERRAIN_STUB='[{{"domain": "github.com"}}]'
 What says where results go (`output`) and where to connect (`network.ca-file`, `network.resolve`)
 may change at any time, and so may `user-agent.crawler-version`. Any other change is said aloud and
 recorded, and the run goes on under it. A change of quality domains, of their seeds or of a depth
-limit starts a new run.
+limit starts a new run, and so does one of `crawler.max-crawls-per-domain` where it counts. A
+database keeps its `crawler.granularity`: the other one needs another database.
 
 ## The top of the file
 
@@ -211,6 +219,9 @@ def _allowed(field: FieldInfo) -> str:
 
 
 def _default(name: str, field: FieldInfo) -> str:
+    factory = field.default_factory
+    if isinstance(factory, ByGranularity):
+        return f"{_number(factory.page)}; by domain {_number(factory.domain)}"
     if field.is_required():
         return "required"
     if name == "crawler_version":
@@ -227,6 +238,10 @@ def _default(name: str, field: FieldInfo) -> str:
             return "none"
         return "`" + json.dumps(default) + "`"
     return f'`"{default}"`' if isinstance(default, str) else f"`{default}`"
+
+
+def _number(value: int | None) -> str:
+    return "absent" if value is None else f"`{value}`"
 
 
 def _sentence(field: FieldInfo) -> str:

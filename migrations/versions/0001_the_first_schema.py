@@ -16,6 +16,14 @@ ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 def upgrade() -> None:
     op.create_table(
+        "edge",
+        sa.Column("from_host", ID, autoincrement=False, nullable=False),
+        sa.Column("to_host", ID, autoincrement=False, nullable=False),
+        sa.Column("weight", ID, nullable=False),
+        sa.PrimaryKeyConstraint("from_host", "to_host", name=op.f("pk_edge")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "frontier_entry",
         sa.Column("host_id", ID, autoincrement=False, nullable=False),
         sa.Column("priority", sa.SmallInteger(), autoincrement=False, nullable=False),
@@ -40,6 +48,7 @@ def upgrade() -> None:
         sa.Column("asked_at", ID, nullable=True),
         sa.Column("retry_after", sa.Text(), nullable=True),
         sa.Column("limited_at_request", sa.Integer(), nullable=True),
+        sa.Column("crawl_count", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_host")),
     )
     op.create_table(
@@ -149,6 +158,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_page_fact")),
     )
     op.create_table(
+        "revisit",
+        sa.Column("page_id", ID, autoincrement=False, nullable=False),
+        sa.Column("word", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("mask", ID, nullable=False),
+        sa.PrimaryKeyConstraint("page_id", "word", name=op.f("pk_revisit")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "robots",
         sa.Column("origin", sa.Text(), nullable=False),
         sa.Column("host_id", ID, nullable=False),
@@ -222,6 +239,7 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_robots_host_id"))
 
     op.drop_table("robots")
+    op.drop_table("revisit")
     op.drop_table("page_fact")
     op.drop_table("page_depth")
     op.drop_table("page_address")
@@ -250,3 +268,4 @@ def downgrade() -> None:
     op.drop_table("link")
     op.drop_table("host")
     op.drop_table("frontier_entry")
+    op.drop_table("edge")

@@ -20,13 +20,15 @@ def check(config: str) -> None:
       terrain check my.toml
       TERRAIN_CRAWLER__MAX_DEPTH=1 terrain check my.toml
     """  # noqa: D301 - \b is click's mark for "leave these lines alone"
-    from terrain.cli.plan import plan
+    from terrain.cli.plan import conflict, plan
     from terrain.config import load_config
     from terrain.store.history import newest_runs
 
     settings = load_config(config)
     click.echo(f"{config} is valid.")
-    for warning in settings.warnings:
+    past = newest_runs(location_of(settings))
+    problem = conflict(settings, past)
+    for warning in (*settings.warnings, *([problem] if problem else [])):
         click.echo(f"But {warning}")
     click.echo()
-    click.echo(plan(settings, newest_runs(location_of(settings))))
+    click.echo(plan(settings, past))

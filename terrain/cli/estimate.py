@@ -51,6 +51,16 @@ def estimate(config: Config, past: Sequence[PastRun]) -> Estimate:
     return Estimate(seconds, slowest, requests=budget)
 
 
+def hosts_per_minute(config: Config) -> int:
+    """Say how many home pages can be visited in a minute, if there are enough to do.
+
+    Each takes a place for robots.txt, HEAD and GET; its delays take none.
+    """
+    requests = 1 + (config.robots.mode != "ignore") + (config.crawler.head_probe == "always")
+    exchange = max(_exchange(config, host) for host in seed_hosts(config))
+    return int(60 * config.crawler.max_concurrent_pages_open / (requests * exchange))
+
+
 def seed_hosts(config: Config) -> list[str]:
     """Return the hosts of all seeds, in the order of the file."""
     rules = config.url_rules()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def advice_on(config: Config) -> Iterator[str]:
     """Yield one line for each domain in several lists and each seed that will not be visited."""
     yield from _listed_twice(config)
+    yield from _without_effect(config)
     rules, urls = config.host_rules(), config.url_rules()
     for index, entry in enumerate(config.quality):
         for number, seed in enumerate(entry.seeds):
@@ -25,6 +26,13 @@ def advice_on(config: Config) -> Iterator[str]:
             if kind is not HostKind.QUALITY:
                 where = f"quality[{index}].seeds[{number}] = {show_value(seed)}"
                 yield f"{where}: its host is {kind.value}, so it is recorded and not visited"
+
+
+def _without_effect(config: Config) -> Iterator[str]:
+    crawler = config.crawler
+    if not config.by_domain and "max_crawls_per_domain" in crawler.model_fields_set:
+        where = f"crawler.max-crawls-per-domain = {crawler.max_crawls_per_domain}"
+        yield f'{where}: means nothing without crawler.granularity = "domain"'
 
 
 def _listed_twice(config: Config) -> Iterator[str]:

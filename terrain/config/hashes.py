@@ -27,6 +27,8 @@ def config_hash(config: Config) -> str:
     order of seeds, lists and tracking parameters does not.
     """
     facts: dict[str, Any] = config.model_dump(mode="json", exclude=_WITHOUT_MEANING)
+    if not config.by_domain:
+        del facts["crawler"]["max_crawls_per_domain"]
     facts["urls"]["tracking_parameters"] = _as_set(facts["urls"]["tracking_parameters"])
     for entry in facts["quality"]:
         entry["seeds"] = _as_set(entry["seeds"])
@@ -36,13 +38,18 @@ def config_hash(config: Config) -> str:
 
 
 def terrain_hash(config: Config) -> str:
-    """Return a hash over what a change of starts a new run: domains, seeds and depth limits."""
-    return _digest(
-        {
-            entry.domain: {"seeds": _as_set(entry.seeds), "limit": limit}
-            for entry, limit in zip(config.quality, config.depth_limits, strict=True)
-        }
-    )
+    """Return a hash over what a change of starts a new run.
+
+    Domains, seeds and depth limits; by domain also how often a node is visited, because it decides
+    from where a run starts.
+    """
+    crawler = config.crawler
+    starts = {
+        entry.domain: {"seeds": _as_set(entry.seeds), "limit": limit}
+        for entry, limit in zip(config.quality, config.depth_limits, strict=True)
+    }
+    visits = crawler.max_crawls_per_domain if crawler.granularity == "domain" else None
+    return _digest({"granularity": crawler.granularity, "starts": starts, "visits": visits})
 
 
 def _as_set(texts: Any) -> list[str]:

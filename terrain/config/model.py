@@ -124,7 +124,7 @@ class Config(BaseSettings):
 
     @property
     def terrain_hash(self) -> str:
-        """Hash over quality domains, seeds and depth limits; a change there needs a new run."""
+        """Hash over what a run starts from and how far it goes; a change there needs a new one."""
         return terrain_hash(self)
 
     @property
@@ -132,6 +132,11 @@ class Config(BaseSettings):
         """Depth limit of each quality entry, its own or else the global one."""
         common = self.crawler.max_depth
         return tuple(common if q.max_depth is None else q.max_depth for q in self.quality)
+
+    @property
+    def by_domain(self) -> bool:
+        """Whether a host is one page, its home."""
+        return self.crawler.granularity == "domain"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -145,7 +150,11 @@ class Config(BaseSettings):
 
     def url_rules(self) -> UrlRules:
         """Return the rules that turn links into addresses."""
-        return UrlRules(self.urls.tracking_parameters, allow_http=self.network.allow_http)
+        return UrlRules(
+            self.urls.tracking_parameters,
+            allow_http=self.network.allow_http,
+            by_host=self.by_domain,
+        )
 
     def link_rules(self) -> LinkRules:
         """Return the rules about addresses, your own before the default set, and the guards."""

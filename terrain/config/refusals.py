@@ -21,6 +21,8 @@ def refusals(
 ) -> Iterator[Problem]:
     """Yield the problems of a failed validation; keys in `from_environment` are set as JSON."""
     for detail in error.errors(include_url=False):
+        if detail["type"] == "default_factory_not_called":
+            continue  # The key that the default depends on is wrong, and is told.
         path: Path = tuple(kebab(p) if isinstance(p, str) else p for p in detail["loc"])
         cause = detail.get("ctx", {}).get("error")
         if isinstance(cause, Faults):

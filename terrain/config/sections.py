@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from terrain import __version__
 from terrain.config import fields
 from terrain.config.routes import Route, find_route, parse_routes
-from terrain.config.wording import Allowed
+from terrain.config.wording import Allowed, ByGranularity
 from terrain.rules import traps
 from terrain.rules.urls import DEFAULT_TRACKING_PARAMETERS
 
@@ -30,7 +30,11 @@ class Section(BaseModel):
 class Crawler(Section):
     """How far the crawl goes and how hard it works."""
 
-    max_depth: fields.Natural = 3
+    # First, because the defaults of others depend on it.
+    granularity: Literal["page", "domain"] = "page"
+    """What the terrain is made of; domain: the home page of each host, and links between hosts."""
+
+    max_depth: fields.Natural = Field(default_factory=ByGranularity(3, 5))
     """Links to follow outward from a quality domain; 0 stays on its pages."""
 
     max_concurrent_pages_open: Annotated[
@@ -46,11 +50,17 @@ class Crawler(Section):
     max_domain_requests: fields.Positive = 500
     """Requests of any kind to one host in one run; further pages are `request_limit_hit`."""
 
-    max_subdomains_per_root: fields.Positive | None = None
-    """Hosts visited under one registrable domain; absent: all of them."""
+    max_subdomains_per_root: fields.Positive | None = Field(default_factory=ByGranularity(None, 3))
+    """Hosts visited under one registrable domain, itself and quality hosts not counted; further
+    ones are `subdomain_limit_hit`; absent: all of them."""
 
-    max_outbound_links: fields.Positive | None = None
-    """Links taken from one page, in document order; absent: all of them."""
+    max_outbound_links: fields.Positive | None = Field(default_factory=ByGranularity(None, 10))
+    """Links taken from one page, in document order; by domain the first link to each other host
+    counts; absent: all of them."""
+
+    max_crawls_per_domain: fields.Positive = 3
+    """By domain, visits of one host over all runs: a new run visits those again, from depth 0, that
+    have had fewer; by page it means nothing."""
 
     head_probe: Literal["always", "auto", "never"] = "always"
     """When a HEAD request comes before the GET; auto: only for addresses that look like files."""

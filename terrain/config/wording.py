@@ -40,6 +40,21 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class ByGranularity:
+    """Default factory of a `[crawler]` key whose default depends on `granularity`."""
+
+    page: int | None
+    """The default for a crawl by page; None: absent."""
+
+    domain: int
+    """The default for a crawl by domain."""
+
+    def __call__(self, known: dict[str, Any]) -> Any:
+        """Choose by the keys that are validated already, `granularity` among them if it is one."""
+        return self.domain if known.get("granularity") == "domain" else self.page
+
+
+@dataclass(frozen=True)
 class Shape:
     """A field's type without optionality, and the annotations that restrict it."""
 

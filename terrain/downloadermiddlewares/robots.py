@@ -60,7 +60,7 @@ class RobotsMiddleware:
         location = response.headers.get("Location")
         if location is None or len(errand.asked) > MAX_ROBOTS_HOPS:
             return None
-        target = self.rules.address(decode_location(location), errand.address.fetch_url)
+        target = self.rules.located(decode_location(location), errand.address.fetch_url)
         if target is None or target.fetch_url in errand.asked:
             return None
         if scheduler_of(self.crawler).conductor.policy.listed(target.host) is not None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import resource
 import socket
+from asyncio.sslproto import SSLProtocol
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -19,6 +21,9 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from terrain.rules.hosts import normal_host
 
 if TYPE_CHECKING:
+    from aiohttp.client_proto import ResponseHandler
+    from aiohttp.client_reqrep import ConnectionKey
+
     from terrain.config import Config
 
 _GLOBAL_UNICAST: Final = ipaddress.ip_network("2000::/3")
@@ -32,6 +37,14 @@ _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 
 MAX_LOOKUPS: Final = 256
 """Lookups at once. One that was given up still holds its thread until the system gives up too."""
+
+
+MAX_KEPT_HOSTS: Final = 2000
+"""Hosts whose connections wait for their next turn, as many as the frontier's window has."""
+
+TLS_BUFFER: Final = 32 * 1024
+"""Bytes that a TLS connection reads at a time: two records. asyncio takes 256 KiB for each, which
+for the connections of a window of hosts is half a gigabyte."""
 
 
 class PrivateAddress(OSError):  # noqa: N818 - it names what was found
@@ -142,7 +155,18 @@ class GuardedResolver(AbstractResolver):
 
 
 class GuardedConnector(TCPConnector):
-    """Asks the resolver for IP addresses too: aiohttp connects to them without asking."""
+    """Asks the resolver for IP addresses too: aiohttp connects to them without asking.
+
+    It also keeps the connections of a bounded number of hosts: a crawl of many hosts would leave
+    more behind than the system gives files, before they time out.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most_kept = min(MAX_KEPT_HOSTS, files // 2)
+        # There is no public way; tests/downloadhandlers looks whether there still is this one.
+        SSLProtocol.max_size = TLS_BUFFER
 
     async def _resolve_host(
         self,
@@ -151,6 +175,15 @@ class GuardedConnector(TCPConnector):
         traces: object = None,  # noqa: ARG002 - aiohttp's signature
     ) -> list[ResolveResult]:
         return await self._resolver.resolve(host, port, family=self._family)
+
+    def _release(
+        self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False
+    ) -> None:
+        super()._release(key, protocol, should_close=should_close)
+        while len(self._conns) > self._most_kept:
+            # A host is taken out when its last connection is used, so the first has waited longest.
+            for waiting, _ in self._conns.pop(next(iter(self._conns))):
+                waiting.close()
 
 
 def _answer(host: str, address: str, port: int) -> ResolveResult:

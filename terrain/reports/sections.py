@@ -55,6 +55,8 @@ def heading(reader: TerrainReader, now: float) -> list[str]:
         ("Ended", ended(reader)),
         ("Duration", lasted(reader, now)),
     ]
+    if reader.by_domain():
+        rows.append(("Map", "by domain: a page is the home page of its host"))
     return ["# Crawl summary", "", *table((f"Run {run.id}", ""), rows)]
 
 
@@ -195,6 +197,7 @@ def not_crawled(
     found: Errors,
     closed: Mapping[PageState, ClosedHosts],
     left_out: Sequence[LeftOut] = (),
+    had_their_visits: int = 0,
 ) -> list[str]:
     """What the run knows of and did not ask for, and why."""
     waiting = sum(states.get(state, 0) for state in WAITING)
@@ -207,6 +210,7 @@ def not_crawled(
         _closed_row("enough subdomains of the root", PageState.SUBDOMAIN_LIMIT_HIT, states, closed),
         ("forbidden by robots.txt", found.robots_denied, ""),
         ("the domain asked for a pause", states.get(PageState.RATE_LIMITED, 0), ""),
+        ("visited as often as allowed in earlier runs", had_their_visits, ""),
         ("blacklisted", states.get(PageState.BLACKLISTED, 0), ""),
         ("stubbed", states.get(PageState.STUBBED, 0), ""),
         *((code(each.reason or "", 100), each.pages, "") for each in left_out[:MOST_REASONS]),

@@ -44,7 +44,9 @@ def render_summary(
         sections.listed_urls("Stubbed", listed[PageState.STUBBED], states),
         sections.errors(errors),
         sections.rate_limited(reader.limited_hosts(MOST_LIMITED)),
-        sections.not_crawled(states, errors, closed, _left_out(reader, states)),
+        sections.not_crawled(
+            states, errors, closed, _left_out(reader, states), reader.had_their_visits(policy)
+        ),
         sections.earlier_runs(reader.history(MOST_RUNS + 1)[1:]),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"

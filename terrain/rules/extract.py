@@ -8,6 +8,7 @@ The document is parsed as by a browser without scripting, so that links in `<nos
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,7 @@ from terrain.rules.texts import clean, longest_raw
 from terrain.rules.urls import MAX_URL_LENGTH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from selectolax.lexbor import LexborNode
 
@@ -116,7 +117,9 @@ def extract(
 
     `content_type` is the header's value as received. `fetch_url` is where the document came from
     and `identity` which page it is. What `link_rules` skip is as if it were not in the document;
-    of the rest `max_links` keeps only the first so many.
+    of the rest `max_links` keeps only the first so many. Under rules by host the links are the
+    first anchor to each other host; a canonical link is none of them, as it says where a page
+    belongs and not whom its authors point to.
     """
     decoded = decode(body, content_type)
     markup = bounded(decoded.utf8)
@@ -127,13 +130,16 @@ def extract(
             None, None, None, None, None, _hash(""), (), decoded.encoding, f"not read: {error}"
         )
     head = _Head(tree, fetch_url, rules, link_rules)
+    limit = MAX_LINKS if max_links is None else min(max_links, MAX_LINKS)
+    # By page the canonical link may come before all anchors: which are kept is known only then.
+    most = limit if rules.by_host else MAX_LINKS
     sections = _Sections(roles=b"role" in markup.html.lower())
-    anchors, more = _anchors(tree, sections, rules.resolver(head.base), identity, link_rules)
+    anchors, more = _anchors(tree, sections, head.targets, identity, most)
     links = list(anchors.values())
     canonical = head.canonical
-    if canonical and canonical.identity != identity and canonical.page_id not in anchors:
+    elsewhere = canonical and canonical.identity != identity and not rules.by_host
+    if canonical and elsewhere and canonical.page_id not in anchors:
         links.insert(0, OutLink(canonical, LinkKind.CANONICAL, "", _CANONICAL, Position.BODY))
-    limit = MAX_LINKS if max_links is None else min(max_links, MAX_LINKS)
     more = more or markup.links_left_out or len(links) > limit
     return PageFacts(
         title=head.title,
@@ -162,6 +168,8 @@ class _Head:
     language: str | None = None
     meta_robots: str | None = None
     canonical: Address | None = None
+    targets: _Targets
+    """Where links of this document lead."""
     base: str
     """What the document's relative URLs are relative to."""
 
@@ -189,10 +197,12 @@ class _Head:
                 canonical.append(attributes.get("href") or "")
         self.meta_robots = clean(", ".join(robots), MAX_META_ROBOTS) or None
         self.base = _resolved_base(base, fetch_url)
-        addresses = (rules.address(href, self.base) for href in canonical if href.strip())
-        self.canonical = next(
-            (found for found in addresses if found and not _skipped(found, link_rules)), None
-        )
+        self.targets = _Targets(rules, link_rules, self.base)
+        for href in canonical:
+            address = rules.located(href, self.base) if href.strip() else None
+            if address is not None and not self.targets.skipped(href, address):
+                self.canonical = address
+                break
 
     def _title(self, node: LexborNode) -> None:
         if self.title is None and not _in_picture(node):
@@ -238,14 +248,10 @@ def _resolved_base(href: str | None, fetch_url: str) -> str:
 
 
 def _anchors(
-    tree: LexborHTMLParser,
-    sections: _Sections,
-    resolve: Callable[[str], Address | None],
-    identity: str,
-    link_rules: LinkRules,
+    tree: LexborHTMLParser, sections: _Sections, targets: _Targets, identity: str, most: int
 ) -> tuple[dict[int, OutLink], bool]:
-    """Return the first `<a href>` for each target page, and whether there were too many."""
-    first_rule = link_rules.first
+    """Return the first `<a href>` for each of `most` target pages, and whether there were more."""
+    resolve, skipped = targets.resolve, targets.skipped
     links: dict[int, OutLink] = {}
     hrefs: set[str] = set()
     for node in tree.tags("a"):
@@ -257,10 +263,9 @@ def _anchors(
         address = resolve(href)
         if address is None or address.page_id in links or address.identity == identity:
             continue
-        rule = first_rule(address.identity)
-        if rule is not None and rule.skips:
+        if skipped(href, address):
             continue
-        if len(links) == MAX_LINKS:
+        if len(links) == most:
             return links, True
         rel = attributes.get("rel")
         links[address.page_id] = OutLink(
@@ -273,9 +278,20 @@ def _anchors(
     return links, False
 
 
-def _skipped(address: Address, link_rules: LinkRules) -> bool:
-    rule = link_rules.first(address.identity)
-    return rule is not None and rule.skips
+class _Targets:
+    """Where the hrefs of one document lead, and which of these links the rules skip."""
+
+    def __init__(self, rules: UrlRules, link_rules: LinkRules, base: str) -> None:
+        self.resolve: Final = rules.resolver(base)
+        self._first_rule = link_rules.first
+        # A rule is about the page that a link names, also where hosts are nodes.
+        self._page = partial(rules.page, base=base) if rules.by_host else None
+
+    def skipped(self, href: str, address: Address) -> bool:
+        """Tell whether a link is to be as if it were not there."""
+        page = address if self._page is None else self._page(href) or address
+        rule = self._first_rule(page.identity)
+        return rule is not None and rule.skips
 
 
 class _Sections:

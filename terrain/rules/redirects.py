@@ -97,7 +97,9 @@ def classify_hop(
 
     target = None
     if is_redirect(status) and location is not None and location.strip():
-        target = rules.address(location, address.fetch_url)
+        target = rules.located(location, address.fetch_url)
+        if target is not None and target.identity != address.identity:
+            target = rules.address(location, address.fetch_url)
     if target is None:
         reason = f"HTTP {status}: {NO_LOCATION_REASON}"
         return verdict(HopKind.NO_LOCATION, None, PageState.FAILED, reason)

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache, partial
 from hashlib import blake2b
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ada_url import join_url, normalize_url
 
@@ -151,6 +151,11 @@ def host_id(host: str) -> int:
     return int.from_bytes(state.digest(), "big") >> 1
 
 
+def home_of(host: str) -> str:
+    """Give the identity of a host's home page."""
+    return f"https://{host}/"
+
+
 def robots_origin(fetch_url: str) -> str:
     """Give scheme, host and port of a fetch URL: what a robots.txt holds for (RFC 9309 2.3)."""
     return fetch_url[: fetch_url.index("/", len("https://"))]
@@ -161,6 +166,9 @@ class UrlRules:
 
     A tracking parameter is a name, compared with its case as servers do, or the start of one and
     `*`. Raises ValueError for a name that no query can contain.
+
+    With `by_host` a host is one page, its home: all addresses on it have the identity
+    `https://host/`, whatever their port, path and query.
     """
 
     def __init__(
@@ -168,11 +176,15 @@ class UrlRules:
         tracking_parameters: Iterable[str] = DEFAULT_TRACKING_PARAMETERS,
         *,
         allow_http: bool = False,
+        by_host: bool = False,
     ) -> None:
-        names = [_parameter_name(text) for text in tracking_parameters]
+        tracking = tuple(tracking_parameters)
+        names = [_parameter_name(text) for text in tracking]
         self._tracking_names = frozenset(name for name in names if not name.endswith("*"))
         self._tracking_starts = tuple(name[:-1] for name in names if name.endswith("*"))
         self._allow_http = allow_http
+        self.by_host: Final = by_host
+        self._pages = UrlRules(tracking, allow_http=allow_http) if by_host else None
         self._from_href = lru_cache(maxsize=_CACHED_URLS)(self._parse_absolute)
         self._from_url = lru_cache(maxsize=_CACHED_URLS)(self._address_of)
         self._from_relative = lru_cache(maxsize=_CACHED_URLS)(self._parsed)
@@ -180,7 +192,8 @@ class UrlRules:
     def address(self, href: str, base: str | None = None) -> Address | None:
         """Give the address that an href means on a page with that base URL.
 
-        None when it is not an http(s) page address that a browser would accept. Never raises.
+        None when it is not an http(s) page address that a browser would accept. Never raises. By
+        host it is the home page of the host that the href names.
         """
         if len(href) > MAX_HREF_LENGTH:
             return None
@@ -214,6 +227,20 @@ class UrlRules:
 
         return resolve
 
+    def located(self, href: str, base: str | None = None) -> Address | None:
+        """Give the same with the fetch URL as found in any case.
+
+        For addresses that a server or the store names: a home page may really be at `/en/`.
+        """
+        if not self.by_host:
+            return self.address(href, base)
+        url = None if len(href) > MAX_HREF_LENGTH else _serialised(href, base)
+        return None if url is None else self._address_of(url.partition("#")[0])
+
+    def page(self, href: str, base: str | None = None) -> Address | None:
+        """Give the page itself, also where a host is one page: link rules are about it."""
+        return (self._pages or self).address(href, base)
+
     def identity(self, url: str) -> str:
         """Give the identity of an absolute URL; raises InvalidUrl, which does not repeat it.
 
@@ -231,6 +258,9 @@ class UrlRules:
         url = _serialised(href, base)
         if url is None:
             return None
+        if self.by_host:
+            found = _SERIALISED.match(url)
+            url = "" if found is None else f"{url[: found.start('path')]}/"
         url = url.partition("#")[0]
         return self._from_url(url) if len(url) <= _CACHED_LENGTH else self._address_of(url)
 
@@ -251,7 +281,11 @@ class UrlRules:
         fetch_url = f"{scheme}://{found_host}{fetch_port}{url[parts.start('path') :]}"
         if len(fetch_url) > MAX_URL_LENGTH:
             return None
-        identity = f"https://{host}{https_port}{_identity_path(path)}{self._identity_query(query)}"
+        if self.by_host:
+            identity = home_of(host)
+        else:
+            place = f"{_identity_path(path)}{self._identity_query(query)}"
+            identity = f"https://{host}{https_port}{place}"
         if len(identity) > MAX_URL_LENGTH:  # it may be longer: a lone % becomes %25
             return None
         return Address(identity, fetch_url, host, *page_key(identity))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from terrain.config import Config
     from terrain.errand import Errand
     from terrain.rules.linkrules import LinkRules
+    from terrain.rules.urls import UrlRules
 
 MAX_HEADER = 500
 """Characters kept of a header's value: they are servers' words, of any length."""
@@ -46,6 +47,7 @@ class TerrainSpider(Spider):
 
     name = "terrain"
     config: Config
+    urls: UrlRules
     link_rules: LinkRules
     reader: PageReader
 
@@ -64,9 +66,9 @@ class TerrainSpider(Spider):
             raise SystemExit(error.exit_code) from None
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.config = config
-        spider.link_rules = config.link_rules()
+        spider.urls, spider.link_rules = config.url_rules(), config.link_rules()
         spider.reader = PageReader(config)
-        # Only own hosts are asked for many pages at once: then it will be needed, and takes a while.
+        # Only own hosts are asked for many pages at once: it will be needed, and takes a while.
         if any(entry.max_concurrent > 1 for entry in config.quality):
             spider.reader.expect_many()
         crawler.signals.connect(spider.reader.close, signals.spider_closed)
@@ -147,7 +149,9 @@ class TerrainSpider(Spider):
         if target is not None and target.identity != errand.address.identity:
             # How many hops away the target is, the store knows best: it has all ways to it.
             item.state = PageState.REDIRECTED
-            rule = self.link_rules.first(target.identity)
+            # The page it names, also where hosts are nodes.
+            page = self.urls.page(target.fetch_url) or target
+            rule = self.link_rules.first(page.identity)
             if rule is not None and rule.skips:
                 item.error_message = f"redirects to an address {rule.reason}"
                 return

@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, select, update
 from terrain.errors import StoreError
 from terrain.store.engine import database_url, errors_in_our_words, make_engine
 from terrain.store.migrate import require_ours
-from terrain.store.runs import COMPLETED, event
+from terrain.store.runs import COMPLETED, event, granularity
 from terrain.store.schema import run_events, runs
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class PastRun:
     terrain_hash: str
     seconds: float | None
     """From start to end, if one process walked it to its end in one go; else None."""
+    granularity: str = "page"
+    """What the terrain is made of, `page` or `domain`; the same for all runs of a database."""
 
 
 def newest_runs(location: str | Path | URL, most: int = 10) -> list[PastRun]:
@@ -44,6 +46,7 @@ def newest_runs(location: str | Path | URL, most: int = 10) -> list[PastRun]:
         resumed = set(
             connection.scalars(select(run_events.c.run_id).where(run_events.c.kind == "resumed"))
         )
+        kind = granularity(connection) or "page"
         rows = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(most)).all()
         return [
             PastRun(
@@ -53,6 +56,7 @@ def newest_runs(location: str | Path | URL, most: int = 10) -> list[PastRun]:
                 row.config_hash,
                 row.terrain_hash,
                 None if row.status != COMPLETED or row.id in resumed else _seconds(row),
+                kind,
             )
             for row in rows
         ]

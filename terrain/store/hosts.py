@@ -8,8 +8,8 @@ from sqlalchemy import Connection, Dialect, bindparam
 
 from terrain.rules.hosts import HostKind, root_of
 from terrain.rules.states import PageState
+from terrain.rules.urls import home_of, page_id
 from terrain.rules.urls import host_id as compute_host_id
-from terrain.rules.urls import page_id
 from terrain.store.policy import Policy
 from terrain.store.schema import host, root_state
 from terrain.store.statements import Lookup, Prepared, update_by_key, upsert_into
@@ -35,6 +35,7 @@ _COLUMNS = (
     "asked_at",
     "retry_after",
     "limited_at_request",
+    "crawl_count",
 )
 
 host_id = lru_cache(maxsize=65_536)(compute_host_id)
@@ -57,6 +58,7 @@ class HostRow:
     asked_at: int | None
     retry_after: str | None
     limited_at_request: int | None
+    crawl_count: int
     new: bool = False
 
     @property
@@ -103,7 +105,7 @@ class Hosts:
         for key, name in missing.items():
             row = self._cached(key)
             if row is None:
-                home = page_id(f"https://{name}/")
+                home = page_id(home_of(name))
                 row = HostRow(
                     key,
                     name,
@@ -118,6 +120,7 @@ class Hosts:
                     asked_at=None,
                     retry_after=None,
                     limited_at_request=None,
+                    crawl_count=0,
                     new=True,
                 )
                 self._rows[key] = row
@@ -142,6 +145,10 @@ class Hosts:
         """Return a known host's name, without meeting it in this run."""
         row = self._cached(key)
         return row.name if row is not None else str(self._lookup.rows(connection, [key])[0].name)
+
+    def id_of(self, name: str) -> int:
+        """Return the id of a host, known or not."""
+        return host_id(name)
 
     def named(self, name: str) -> HostRow:
         """Return a host that `load` has brought in."""
@@ -186,6 +193,7 @@ class Hosts:
                 row.asked_at,
                 row.retry_after,
                 row.limited_at_request,
+                row.crawl_count,
             )
             if row.new:
                 new.append((row.id, row.name, row.root, row.home_id, row.created_at, *values))
@@ -208,7 +216,8 @@ class Hosts:
         row.run = self.run
         row.run_state = PageState.RATE_LIMITED if limited else OPEN
         row.requests = 0
-        row.admitted = 0
+        # By domain a place under a root is kept from run to run by whoever has been visited.
+        row.admitted = int(self.policy.by_domain and row.crawl_count > 0)
         row.limited_at_request = None
         self.changed(row)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Dialect, bindparam, literal_column, select
 
 from terrain.rules.links import LinkKind, OutLink
+from terrain.store.rollup import LinkFacts, Rollup
 from terrain.store.schema import link
 from terrain.store.statements import Lookup, Prepared, Values, insert_into, update_by_key
 
@@ -27,11 +28,7 @@ class Edge:
     redirect: bool
 
 
-LinkFacts = tuple[int, int, str | None, str | None, int]
-"""Kind, position, anchor, rel, and 1 if the target's host is on a list."""
-
-
-def facts_of(outlink: OutLink, *, listed: int) -> LinkFacts:
+def facts_of(outlink: OutLink, *, listed: int, host: int) -> LinkFacts:
     """Return what is stored of a link besides its ends; nothing is stored as NULL."""
     return (
         int(outlink.kind),
@@ -39,14 +36,16 @@ def facts_of(outlink: OutLink, *, listed: int) -> LinkFacts:
         outlink.anchor or None,
         outlink.rel or None,
         listed,
+        host,
     )
 
 
 class Linkage:
     """Reads and writes the `link` table."""
 
-    def __init__(self, dialect: Dialect, run: int) -> None:
+    def __init__(self, dialect: Dialect, run: int, rollup: Rollup) -> None:
         self._run = run
+        self._rollup = rollup
         self._insert = insert_into(link, dialect)
         self._update = update_by_key(
             link, dialect, ["kind", "position", "anchor", "rel", "last_run", "listed"]
@@ -79,24 +78,31 @@ class Linkage:
         self,
         connection: Connection,
         source: int,
+        host: int,
         read_before: int,
         links: dict[int, LinkFacts],
     ) -> None:
         """Take in the links of a page just read, by target.
 
-        `read_before` is the run in which the page was last read, 0 for never: then there is
-        nothing to compare with, which is the common case and costs no read.
+        `host` is the page's. `read_before` is the run in which the page was last read, 0 for
+        never: then there is nothing to compare with, which is the common case and costs no read.
         """
         run = self._run
         if not read_before:
             self._new += [
                 (source, target, kind, position, anchor, rel, run, None, listed)
-                for target, (kind, position, anchor, rel, listed) in links.items()
+                for target, (kind, position, anchor, rel, listed, _) in links.items()
             ]
+            self._rollup.read(host, links.values())
             return
         known = {row[0]: tuple(row[1:]) for row in self._of_page.all(connection, (source,))}
-        for target, (*facts, listed) in links.items():
+        appeared: list[LinkFacts] = []
+        gone: list[int] = []
+        for target, link_facts in links.items():
+            *facts, listed, _ = link_facts
             before = known.pop(target, None)
+            if before is None or before[4] is not None:
+                appeared.append(link_facts)
             if before is None:
                 self._new.append((source, target, *facts, run, None, listed))
                 continue
@@ -107,6 +113,8 @@ class Linkage:
         for target, before in known.items():
             if before[4] is None:
                 self._changed.append((*before[:4], read_before, before[5], source, target))
+                gone.append(target)
+        self._rollup.read_again(connection, host, links.values(), appeared=appeared, gone=gone)
 
     def write(self, connection: Connection) -> None:
         """Write what `replace` collected."""

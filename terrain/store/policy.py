@@ -32,6 +32,10 @@ class Policy:
     terrain_hash: str
     link_rules: LinkRules = NO_RULES
     """Rules and trap guards by address."""
+    by_domain: bool = False
+    """A node is a host and its home page stands for it, instead of a page for itself."""
+    max_crawls: int | None = None
+    """Visits of a node over all runs, by domain; None for any number."""
 
     @classmethod
     def from_config(cls, config: Config) -> Policy:
@@ -52,7 +56,14 @@ class Policy:
             config_hash=config.config_hash,
             terrain_hash=config.terrain_hash,
             link_rules=config.link_rules(),
+            by_domain=config.by_domain,
+            max_crawls=config.crawler.max_crawls_per_domain if config.by_domain else None,
         )
+
+    @property
+    def granularity(self) -> str:
+        """The word of the configuration for `by_domain`."""
+        return "domain" if self.by_domain else "page"
 
     def listed(self, host: str) -> HostKind | None:
         """Return the kind of a blacklisted or stubbed host, None for one that may be visited."""

@@ -21,6 +21,7 @@ from terrain.store.known import KnownPages
 from terrain.store.linkage import Linkage
 from terrain.store.outcomes import Fault, Recorded
 from terrain.store.pages import PageRow, Pages
+from terrain.store.revisits import Revisits
 
 _LISTED = {
     HostKind.BLACKLISTED: PageState.BLACKLISTED,
@@ -32,9 +33,17 @@ class Reach:
     """Spreads radius and hops over the pages of a batch and, where needed, beyond it."""
 
     def __init__(
-        self, run: int, pages: Pages, hosts: Hosts, linkage: Linkage, faults: Faults, first_seq: int
+        self,
+        run: int,
+        pages: Pages,
+        hosts: Hosts,
+        linkage: Linkage,
+        faults: Faults,
+        revisits: Revisits,
+        first_seq: int,
     ) -> None:
         self._run = run
+        self._revisits = revisits
         self._pages = pages
         self._hosts = hosts
         self._linkage = linkage
@@ -176,7 +185,13 @@ class Reach:
         new_run: bool,
     ) -> None:
         """Give a page that was reached the state that follows from host, radius and hops."""
-        state = self._state(connection, row, host)
+        listed = self._hosts.policy.listed(host.name)
+        if new_run and listed is None and self._revisits.spent(host.crawl_count):
+            # By domain: it is not asked again, and what its last visit found still holds.
+            row.state, message = self._revisits.last_visit(connection, row.id)
+            self._pages.messages[row.id] = message
+            return
+        state = _LISTED[listed] if listed is not None else self._state(connection, row, host)
         if not self._pages.set_state(row, state, new_run=new_run):
             return
         if state is PageState.QUEUED:
@@ -188,9 +203,6 @@ class Reach:
             self._pages.messages[row.id] = CLOSED_BECAUSE[state]
 
     def _state(self, connection: Connection, row: PageRow, host: HostRow) -> PageState:
-        listed = self._hosts.policy.listed(host.name)
-        if listed is not None:
-            return _LISTED[listed]
         if not crawlable(row.radius):
             return PageState.DEPTH_EXCEEDED
         if row.hops > MAX_HOPS:

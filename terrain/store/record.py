@@ -11,11 +11,13 @@ from terrain.rules.states import WAITING, PageState
 from terrain.rules.urls import Address
 from terrain.store.faults import Faults
 from terrain.store.hosts import Hosts
-from terrain.store.linkage import Linkage, LinkFacts, facts_of
+from terrain.store.linkage import Linkage, facts_of
 from terrain.store.outcomes import PageOutcome, Recorded
 from terrain.store.pages import PageRow, Pages
 from terrain.store.policy import Policy
 from terrain.store.reach import Reach, passed_on
+from terrain.store.revisits import Revisits
+from terrain.store.rollup import LinkFacts, Rollup
 from terrain.store.schema import page_address, page_fact, visits
 from terrain.store.statements import Prepared, Values, insert_for, update_by_key, upsert_into
 
@@ -35,9 +37,13 @@ class Recorder:
         self._policy = policy
         self._pages = Pages(dialect, run, policy.depth.widest, strict=strict)
         self.hosts = Hosts(policy, dialect, run)
-        self._linkage = Linkage(dialect, run)
+        self._rollup = Rollup(self.hosts, dialect, run)
+        self._linkage = Linkage(dialect, run, self._rollup)
         self._faults = Faults(run, self._pages, self._linkage)
-        self._reach = Reach(run, self._pages, self.hosts, self._linkage, self._faults, first_seq)
+        self._revisits = Revisits(policy, dialect)
+        self._reach = Reach(
+            run, self._pages, self.hosts, self._linkage, self._faults, self._revisits, first_seq
+        )
         self._facts = upsert_into(page_fact, dialect)
         self._visits = upsert_into(visits, dialect)
         self._visit_state = update_by_key(visits, dialect, ["state", "error_message"])
@@ -63,7 +69,7 @@ class Recorder:
         self._reach.forget()
 
     def seed(self, connection: Connection, now: str) -> Recorded:
-        """Reach the seeds of every origin."""
+        """Reach the seeds of every origin and, by domain, the nodes to be visited again."""
         recorded = Recorded()
         self._start()
         addresses = [address for address, _ in self._policy.seeds]
@@ -79,6 +85,12 @@ class Recorder:
                 "name another seed"
             )
         self._finish(connection, [], now, recorded)
+        for batch in self._revisits.begin(connection):
+            self._start()
+            self._load(connection, [node.address for node in batch], now, recorded)
+            for node in batch:
+                self._reach.arrive(connection, node.address, node.radius, 0, now, recorded)
+            self._finish(connection, [], now, recorded)
         return recorded
 
     def record(self, connection: Connection, outcomes: Sequence[PageOutcome], now: str) -> Recorded:
@@ -94,20 +106,23 @@ class Recorder:
             if link.address.host not in refused:
                 radius, hops = passed_on(source, redirect=link.kind is LinkKind.REDIRECT)
                 self._reach.arrive(connection, link.address, radius, hops, now, recorded)
-        listed: dict[str, int] = {}
+        targets: dict[str, tuple[int, int]] = {}
         for outcome in taken:
             if outcome.page_id in read_before:
-                links = self._links(outcome, recorded.collisions, listed)
+                links = self._links(outcome, recorded.collisions, targets)
                 recorded.links += len(links)
                 before = read_before[outcome.page_id]
-                self._linkage.replace(connection, outcome.page_id, before, links)
+                host = self._host_of(outcome)
+                self._linkage.replace(connection, outcome.page_id, host, before, links)
         self._linkage.write(connection)
+        self._rollup.write(connection)
         self._finish(connection, taken, now, recorded)
         return recorded
 
     def _start(self) -> None:
         self._pages.start()
         self._linkage.start()
+        self._rollup.start()
         self._faults.start()
 
     def _take(self, outcome: PageOutcome, read_before: dict[int, int]) -> bool:
@@ -169,11 +184,12 @@ class Recorder:
         return refused
 
     def _links(
-        self, outcome: PageOutcome, refused: Sequence[str], listed: dict[str, int]
+        self, outcome: PageOutcome, refused: Sequence[str], hosts: dict[str, tuple[int, int]]
     ) -> dict[int, LinkFacts]:
         """Return the outcome's links by target: no self-links, one per pair, no collisions.
 
-        `refused` are identities, `listed` remembers which hosts of this batch are on a list.
+        `refused` are identities; `hosts` remembers for this batch which hosts are on a list, and
+        their ids.
         """
         links: dict[int, LinkFacts] = {}
         source = outcome.page_id
@@ -185,9 +201,10 @@ class Recorder:
             if target in links and links[target][0] <= link.kind:
                 continue
             host = address.host
-            if host not in listed:
-                listed[host] = int(self._policy.listed(host) is not None)
-            links[target] = facts_of(link, listed=listed[host])
+            if host not in hosts:
+                hosts[host] = int(self._policy.listed(host) is not None), self.hosts.id_of(host)
+            listed, key = hosts[host]
+            links[target] = facts_of(link, listed=listed, host=key)
         return links
 
     def _finish(
@@ -209,10 +226,12 @@ class Recorder:
         seen: list[Values] = []
         unasked: list[Values] = []
         moved: list[Values] = []
+        visited: dict[int, int] = {}
         for o in outcomes:
             if not o.visited:
                 unasked.append((o.page_id, o.error_message))
                 continue
+            visited[o.page_id] = self._host_of(o)
             at = o.visited_at or now
             facts.append(
                 (o.page_id, o.title, o.description, o.status_code, o.content_type, o.last_modified,
@@ -226,9 +245,15 @@ class Recorder:
             if o.own_hops and o.fetch_url is not None:
                 moved.append((o.fetch_url, o.fetch_url, o.page_id))
         self._facts.many(connection, facts)
+        self._rollup.visited(connection, visited, now)
         self._visits.many(connection, seen)
         self._message.many(connection, unasked)
         self._moved.many(connection, moved)
+
+    def _host_of(self, outcome: PageOutcome) -> int:
+        row = self._pages.get(outcome.page_id)
+        assert row is not None
+        return row.host_id
 
     def _write_messages(self, connection: Connection) -> None:
         """Say on pages that were not asked, or fail or recover by what is elsewhere, why."""

@@ -7,16 +7,20 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
+    and_,
     delete,
+    false,
     func,
     insert,
     literal_column,
+    not_,
+    or_,
     select,
     text,
     update,
 )
 
-from terrain.errors import RunRefused
+from terrain.errors import ConfigError, RunRefused
 from terrain.rules.states import PageState
 from terrain.store.clock import iso
 from terrain.store.hosts import OPEN, takes_a_place
@@ -27,12 +31,16 @@ from terrain.store.schema import (
     frontier_entry,
     host,
     link,
+    meta,
     page,
     root_state,
     run_events,
     runs,
 )
 from terrain.store.supply import forget_frontier
+
+_GRANULARITY = "granularity"
+"""The key in `meta`."""
 
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
 
@@ -46,6 +54,38 @@ class Start(StrEnum):
     """Start a new run."""
     RESUME = "resume"
     """Go on with the newest run; refuse if there is nothing to go on with."""
+
+
+def granularity(connection: Connection) -> str | None:
+    """Return what the terrain is made of, None if there is none yet."""
+    return connection.scalar(select(meta.c.value).where(meta.c.key == _GRANULARITY))
+
+
+def other_granularity(found: str, wanted: str, database: str) -> str:
+    """Say that the configuration asks for another kind of terrain than the database holds."""
+    return (
+        f'{database}: holds a terrain by {found}, and crawler.granularity = "{wanted}": '
+        "name another output.database-path, or set the key back"
+    )
+
+
+def starts_differ(granularity: str) -> str:
+    """Name what a change of starts a new run."""
+    if granularity == "domain":
+        return "quality entries, depth limits or visits per domain"
+    return "quality entries or depth limits"
+
+
+def keep_granularity(connection: Connection, policy: Policy, database: str) -> None:
+    """Note what the terrain is made of; raises ConfigError for another one than it was.
+
+    Pages that stand for themselves and pages that stand for their hosts cannot be told apart later.
+    """
+    found = granularity(connection)
+    if found is None:
+        connection.execute(insert(meta).values(key=_GRANULARITY, value=policy.granularity))
+    elif found != policy.granularity:
+        raise ConfigError(other_granularity(found, policy.granularity, database))
 
 
 def open_run(
@@ -90,7 +130,7 @@ def _resume(
 ) -> RunInfo:
     if run.terrain_hash != policy.terrain_hash:
         notice = (
-            f"quality entries or depth limits differ from run {run.id}: its depths would mean "
+            f"{starts_differ(policy.granularity)} differ from run {run.id}: its depths would mean "
             "something else, so a new run starts"
         )
         return _new(connection, policy, run, job, now, [notice])
@@ -121,9 +161,18 @@ def _limit_anew(connection: Connection, policy: Policy, run: int) -> None:
     limits = [PageState.REQUEST_LIMIT_HIT.value, PageState.SUBDOMAIN_LIMIT_HIT.value]
     met = host.c.run == run
     connection.execute(update(host).where(met, host.c.run_state.in_(limits)).values(run_state=OPEN))
-    connection.execute(update(host).where(met, host.c.requests == 0).values(admitted=0))
-    admitted = connection.execute(select(host.c.name, host.c.root).where(met, host.c.admitted == 1))
-    places = Counter(root for name, root in admitted if takes_a_place(policy, name, root))
+    visited = host.c.crawl_count > 0 if policy.by_domain else false()
+    never_asked = and_(met, host.c.requests == 0, not_(visited))
+    connection.execute(update(host).where(never_asked).values(admitted=0))
+    _count_places(connection, policy, run, or_(and_(met, host.c.admitted == 1), visited))
+
+
+def _count_places(
+    connection: Connection, policy: Policy, run: int, admitted: ColumnElement[bool]
+) -> None:
+    """Work out how many places each root has given away to these hosts."""
+    found = connection.execute(select(host.c.name, host.c.root).where(admitted))
+    places = Counter(root for name, root in found if takes_a_place(policy, name, root))
     connection.execute(delete(root_state))  # counts of earlier runs mean nothing any more
     if places:
         rows = [{"name": root, "run": run, "subdomains": n} for root, n in places.items()]
@@ -159,6 +208,9 @@ def _new(
             job=job,
         )
     )
+    if policy.by_domain:
+        # Who has been visited keeps its place: else each run would let others in beside it.
+        _count_places(connection, policy, key, host.c.crawl_count > 0)
     event(connection, key, "started", policy.config_hash, now)
     return RunInfo(key, resumed=False, finished=False, notices=tuple(notices))
 

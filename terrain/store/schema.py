@@ -104,6 +104,8 @@ host = Table(
     Column("retry_after", Text),
     # How many requests the host had answered when it said 429.
     Column("limited_at_request", Integer),
+    # Rows of `visits` on its pages, over all runs (store/rollup.py).
+    Column("crawl_count", Integer, nullable=False),
 )
 
 root_state = Table(
@@ -230,6 +232,17 @@ link = Table(
     sqlite_with_rowid=False,
 )  # fmt: skip
 
+edge = Table(
+    "edge",
+    metadata,
+    # Links rolled up by host, kept in step with `link` in the same transaction (store/rollup.py).
+    Column("from_host", Id, primary_key=True, autoincrement=False),
+    Column("to_host", Id, primary_key=True, autoincrement=False),
+    # Never 0: a row that comes to that is deleted.
+    Column("weight", Id, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 REVERSE_INDEX = "ix_link_to"
 """The index on links by target that exists only while no run is on."""
 
@@ -251,6 +264,17 @@ page_depth = Table(
     # o % 62 of word o // 62. One row serves up to 62 origins, whatever their number.
     Column("page_id", Id, primary_key=True, autoincrement=False),
     Column("depth", SmallInteger, primary_key=True, autoincrement=False),
+    Column("word", SmallInteger, primary_key=True, autoincrement=False),
+    Column("mask", Id, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+revisit = Table(
+    "revisit",
+    metadata,
+    # By domain: nodes that the newest run visits again, at depth 0 from these origins, as in
+    # page_depth. Depths are settled from here and from the origins' own hosts.
+    Column("page_id", Id, primary_key=True, autoincrement=False),
     Column("word", SmallInteger, primary_key=True, autoincrement=False),
     Column("mask", Id, nullable=False),
     sqlite_with_rowid=False,

@@ -31,7 +31,8 @@ from sqlalchemy.sql import Select
 from terrain.rules.links import LinkKind
 from terrain.store.engine import CACHE_KIB
 from terrain.store.policy import Policy
-from terrain.store.schema import BITS_PER_WORD, Id, host, link, origin, page, page_depth
+from terrain.store.revisits import origin_bits
+from terrain.store.schema import Id, host, link, page, page_depth, revisit
 from terrain.store.statements import insert_for
 
 Rows = Select[Any]
@@ -40,7 +41,7 @@ Rows = Select[Any]
 
 def settle_depths(connection: Connection, policy: Policy, run: int) -> None:
     """Work out and write the depths of every page that the run reached."""
-    search = _Search(connection, run, _origin_bits(connection, policy), policy.depth.limits)
+    search = _Search(connection, run, origin_bits(connection, policy), policy.depth.limits)
     with search:
         _forget_old_depths(connection, run)
         search.start(policy)
@@ -49,16 +50,6 @@ def settle_depths(connection: Connection, policy: Policy, run: int) -> None:
             search.keep(depth)
             search.go_on(depth)
             depth += 1
-
-
-def _origin_bits(connection: Connection, policy: Policy) -> list[tuple[int, int]]:
-    """Return (word, bit) of each origin, giving a place to those not known yet."""
-    places = {row.name: int(row.id) for row in connection.execute(select(origin))}
-    for name in policy.origins:
-        if name not in places:
-            places[name] = max(places.values(), default=-1) + 1
-            connection.execute(insert(origin).values(id=places[name], name=name))
-    return [divmod(places[name], BITS_PER_WORD) for name in policy.origins]
 
 
 def _forget_old_depths(connection: Connection, run: int) -> None:
@@ -114,7 +105,7 @@ class _Search:
         return masks
 
     def start(self, policy: Policy) -> None:
-        """Depth 0: every reached page on a host that matches an origin."""
+        """Depth 0: every reached page on a host that matches an origin, and nodes visited again."""
         query = select(host.c.id, host.c.name).where(host.c.run == self._run)
         rows = [
             {"host_id": key, **self._masks_of(origins)}
@@ -129,6 +120,10 @@ class _Search:
             .where(page.c.run == self._run)
         )
         self._merge(self._wave, own)
+        for word in self._words:
+            masks = [revisit.c.mask if word == each else literal(0) for each in self._words]
+            again = select(revisit.c.page_id, *masks).where(revisit.c.word == word)
+            self._merge(self._wave, again)
 
     def arrive(self) -> bool:
         """Take in the wave at one depth, through redirects too, which cost no depth."""

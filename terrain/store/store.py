@@ -179,6 +179,7 @@ class Store:
         return self._writer.submit(work)
 
     def _open_run(self, connection: Connection, start: Start, job: str | None) -> RunInfo:
+        runs.keep_granularity(connection, self.policy, str(self.url.database))
         before = runs.newest_config(connection)
         info = runs.open_run(connection, self.policy, start, job, self._now())
         if info.finished:

@@ -93,19 +93,11 @@ VIEWS: dict[str, str] = {
     "nodes": """
         SELECT h.id AS node_id, h.name AS domain_name,
                COALESCE(NULLIF(f.description, ''), f.title) AS description,
-               COALESCE(c.visited, 0) AS crawl_count, h.created_at
+               h.crawl_count, h.created_at
           FROM host h
-          LEFT JOIN page_fact f ON f.id = h.home_id
-          LEFT JOIN (SELECT p.host_id, count(*) AS visited
-                       FROM visits v JOIN page p ON p.id = v.page_id
-                      GROUP BY p.host_id) c ON c.host_id = h.id""",
+          LEFT JOIN page_fact f ON f.id = h.home_id""",
     "edges": """
-        SELECT s.host_id AS from_node_id, t.host_id AS to_node_id, count(*) AS weight
-          FROM link l
-          JOIN page s ON s.id = l.from_id
-          JOIN page t ON t.id = l.to_id
-         WHERE l.last_run IS NULL AND s.host_id <> t.host_id
-         GROUP BY s.host_id, t.host_id""",
+        SELECT from_host AS from_node_id, to_host AS to_node_id, weight FROM edge""",
 }
 """Name → defining query, in an order in which they can be created."""
 

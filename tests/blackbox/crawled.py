@@ -75,7 +75,6 @@ class Crawled:
 def look_at(config: Path, served: ServedWeb) -> Crawled:
     """Read what is there after a crawl."""
     database = Database(config)
-    database.check()
     return Crawled(config, database.pages(), served.log(), served.contacts())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from terrain.sampleweb.log import by_host, gaps, max_in_flight
 from terrain.sampleweb.process import ServedWeb
+from tests.rollup import check_rollup
 
 Toml = Mapping[str, Any]
 
@@ -24,6 +25,10 @@ DELAY = 0.1
 
 CLOCK_SLACK = 0.002
 """What the two processes' readings of one clock may differ by."""
+
+
+CONFIGURED: set[Path] = set()
+"""Every configuration that was written: what was crawled with them is checked after each test."""
 
 
 def write_config(
@@ -54,6 +59,7 @@ def write_config(
         lines += ["[[quality]]", *_keys(entry), ""]
     path = directory / "config.toml"
     path.write_text("\n".join(lines), encoding="utf-8")
+    CONFIGURED.add(path)
     return path
 
 
@@ -170,6 +176,7 @@ class Database:
             " AND last_run = (SELECT max(id) FROM runs)"
         )
         assert set(self.rows(waiting)) == set(self.rows("SELECT page_id FROM frontier"))
+        check_rollup(self.rows)
 
 
 def assert_polite(served: ServedWeb, delay: float = DELAY, budget: int | None = None) -> None:

@@ -47,7 +47,7 @@ def crawl_with_kills(
             running.wait(-signal.SIGKILL)
             kills += 1
         if moment:
-            assert Database(config).rows("PRAGMA integrity_check") == [("ok",)]
+            Database(config).check()
     crawl(config)
     return kills
 

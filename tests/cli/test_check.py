@@ -72,6 +72,37 @@ def test_check_says_what_is_probably_not_meant(tmp_path: Path, capsys: pytest.Ca
     assert "its host is blacklisted, so it is recorded and not visited" in text
 
 
+BY_DOMAIN = """
+[crawler]
+granularity = "domain"
+[output]
+database-path = "{database}"
+[[quality]]
+domain = "*.a.example"
+seeds = ["https://www.a.example/deep/page", "https://a.example/", "https://b.a.example/?x=1"]
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Maps domains: the home page of each host stands for it.",
+        "the first 10 links to other hosts, one for each, are followed",
+        "a host is visited once in a run, 3 times over all runs",
+        "*.a.example  5 links outward; 1 s between requests",
+        # The home pages of the seeds, each once.
+        "from https://www.a.example/, https://b.a.example/\n",
+        "at most 3 hosts under one registrable domain",
+        # robots.txt, HEAD and GET, each 0.3 s in one of 10 places.
+        "Visits up to about 666 hosts a minute; how many there are, a first run tells.",
+    ],
+)
+def test_by_domain_check_says(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "c.toml"
+    file.write_text(BY_DOMAIN.format(database=tmp_path / "t.db"))
+    assert words in said(["check", str(file)], capsys)
+
+
 class TestEstimate:
     def test_it_is_the_budget_at_the_pace_of_the_slowest_quality_host(self):
         config = parse_config(ONE.format(database="t.db"), {})

@@ -19,8 +19,9 @@ REFERENCE = ROOT / "docs/configuration.md"
 
 # The contract, key by key: a key that is added or renamed must be added here on purpose.
 KEYS = {
-    "crawler": "max-depth max-concurrent-pages-open minimum-time-on-page max-domain-requests "
-    "max-subdomains-per-root max-outbound-links head-probe max-body-bytes",
+    "crawler": "granularity max-depth max-concurrent-pages-open minimum-time-on-page "
+    "max-domain-requests max-subdomains-per-root max-outbound-links max-crawls-per-domain "
+    "head-probe max-body-bytes",
     "retry": "attempts delay timeout timeout-step connect-timeout",
     "robots": "mode unreachable",
     "user-agent": "crawler-name crawler-version contact-url contact-email",
@@ -55,6 +56,17 @@ def test_the_keys_are_those_of_the_contract():
     assert {key for key, model in sections.items() if model is None} == AT_THE_TOP
     keys = {key: " ".join(fields_by_key(model)) for key, model in sections.items() if model}
     assert keys == KEYS
+
+
+def test_a_default_that_depends_on_the_granularity_is_told_for_both():
+    text = REFERENCE.read_text()
+    for key, default in {
+        "max-depth": "`3`; by domain `5`",
+        "max-subdomains-per-root": "absent; by domain `3`",
+        "max-outbound-links": "absent; by domain `10`",
+    }.items():
+        (row,) = re.findall(rf"^\| `crawler\.{key}` .*$", text, re.MULTILINE)
+        assert f" | {default} | " in row
 
 
 def test_every_key_has_its_row_with_range_default_and_sentence():

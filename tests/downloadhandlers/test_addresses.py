@@ -3,16 +3,22 @@
 import asyncio
 import ipaddress
 import socket
+import ssl
 import threading
+from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from aiohttp.client_reqrep import ConnectionKey
 from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain.config import parse_config
+from terrain.downloadhandlers import addresses
 from terrain.downloadhandlers.addresses import (
+    TLS_BUFFER,
+    GuardedConnector,
     GuardedResolver,
     LookupFailed,
     PrivateAddress,
@@ -195,3 +201,63 @@ def test_neither_failure_is_a_timeout_to_aiohttp() -> None:
     """It would raise it as it is, and the page would be tried again."""
     assert not issubclass(LookupFailed, TimeoutError)
     assert not issubclass(PrivateAddress, TimeoutError)
+
+
+class FakeConnection:
+    """What aiohttp keeps of a connection."""
+
+    should_close = False
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_connections_of_so_many_hosts_are_kept_and_the_oldest_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(addresses, "MAX_KEPT_HOSTS", 3)
+
+    async def keep() -> list[bool]:
+        connector = GuardedConnector(resolver=resolver(), limit=0)
+        kept = [FakeConnection() for _ in range(5)]
+        for number, connection in enumerate(kept):
+            key = ConnectionKey(f"h{number}.test", 443, True, True, None, None, None)
+            connector._release(key, connection)  # type: ignore[arg-type]
+        closed = [connection.closed for connection in kept]
+        connector._conns.clear()
+        await connector.close()
+        return closed
+
+    assert asyncio.run(keep()) == [True, True, False, False, False]
+
+
+def test_no_more_than_the_system_has_files_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses.resource, "getrlimit", lambda _: (64, 64))
+
+    async def most() -> int:
+        connector = GuardedConnector(resolver=resolver())
+        await connector.close()
+        return connector._most_kept
+
+    assert asyncio.run(most()) == 32
+
+
+def test_a_tls_connection_takes_little_memory() -> None:
+    """The buffer is asyncio's own affair: this notices when it goes another way about it."""
+
+    async def size() -> int:
+        connector = GuardedConnector(resolver=resolver())
+        await connector.close()
+        protocol = SSLProtocol(
+            asyncio.get_running_loop(),
+            asyncio.Protocol(),
+            ssl.create_default_context(),
+            None,
+            server_hostname="a.test",
+        )
+        if protocol._app_transport is not None:
+            protocol._app_transport._closed = True  # it never was open
+        return len(protocol.get_buffer(-1))
+
+    assert asyncio.run(size()) == TLS_BUFFER

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, text
 
 from terrain.rules.states import PageState
 from terrain.store.engine import database_url, make_engine
+from tests.rollup import check_rollup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,3 +95,4 @@ def _check(connection: Connection) -> None:
         if (rows := connection.execute(text(query)).all())
     }
     assert found == {}
+    check_rollup(lambda query: connection.execute(text(query)))

@@ -22,7 +22,7 @@ from terrain.store.policy import Policy
 from terrain.store.queries.hosts import quality_hosts
 from terrain.store.queries.records import DomainEdge, DomainGraph, DomainNode
 
-# Views now and perhaps tables later: only the names and columns of the design are relied on.
+# Only the names and columns of the design are relied on.
 _nodes = table("nodes", column("node_id", BigInteger), column("domain_name", Text))
 _edges = table(
     "edges",
@@ -43,7 +43,7 @@ def edge_count(connection: Connection) -> int:
 def domain_graph(connection: Connection, policy: Policy, most: int) -> DomainGraph:
     """Return `most` domains, quality ones before others and well connected ones before the rest.
 
-    The edges are read once, whatever they are: as a view they cost a pass over all links.
+    The edges are read once: they are kept ready, but a large terrain has millions of them.
     """
     preferred = sorted(quality_hosts(connection, policy))[:MOST_PREFERRED]
     edges = select(_edges.c.from_node_id, _edges.c.to_node_id, _edges.c.weight).cte("e")

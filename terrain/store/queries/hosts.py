@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, func, select, true
+from sqlalchemy import ColumnElement, Connection, exists, func, select, true
 
 from terrain.rules.hosts import HostKind, HostPattern, root_of
 from terrain.rules.states import PageState
 from terrain.store.policy import Policy
 from terrain.store.queries.records import ClosedHosts, LimitedHost, LimitedHosts
-from terrain.store.schema import host, page_fact
+from terrain.store.schema import host, page, page_fact, visits
+
+LISTED = (PageState.BLACKLISTED.value, PageState.STUBBED.value)
 
 CHUNK = 500
 """Ids or names in one statement."""
@@ -73,6 +75,19 @@ def closed(connection: Connection, run: int, state: PageState, most: int) -> Clo
     names = list(connection.scalars(query))
     count = connection.scalar(select(func.count()).select_from(host).where(*where))
     return ClosedHosts(names, int(count or 0))
+
+
+def had_their_visits(connection: Connection, run: int, enough: int) -> int:
+    """Count the nodes that the run reached and did not ask: visited that often before."""
+    this_run = exists().where(visits.c.page_id == page.c.id, visits.c.run_id == run)
+    query = (
+        select(func.count())
+        .select_from(host)
+        .join(page, page.c.id == host.c.home_id)
+        .where(host.c.crawl_count >= enough, page.c.run == run, page.c.state.not_in(LISTED))
+        .where(~this_run)
+    )
+    return int(connection.scalar(query) or 0)
 
 
 def met(connection: Connection, run: int) -> int:

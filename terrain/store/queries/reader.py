@@ -30,6 +30,7 @@ from terrain.store.queries.records import (
     Territory,
     Totals,
 )
+from terrain.store.runs import granularity
 from terrain.store.schema import frontier_entry, host, link, page, runs
 
 CACHE_KIB = 4 * 1024
@@ -171,6 +172,16 @@ class TerrainReader:
     def outcomes(self) -> dict[PageState, int]:
         """Count the pages that the run asked for by what became of them."""
         return self._ask(visits.outcomes, self.run.id)
+
+    def by_domain(self) -> bool:
+        """Tell whether a domain is one page, its home, in this terrain."""
+        return self._ask(granularity) == "domain"
+
+    def had_their_visits(self, policy: Policy) -> int:
+        """Count the domains that were reached and, by domain, not asked again."""
+        if policy.max_crawls is None:
+            return 0
+        return self._ask(hosts.had_their_visits, self.run.id, policy.max_crawls)
 
     def domains_met(self) -> int:
         """Count the domains that the run has come across."""

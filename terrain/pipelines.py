@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from terrain.errand import Errand
 
 
+OF_OTHERS = ("ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
+"""Where components of others would be that can make something else of an item."""
+
+
 class StorePipeline:
     """Hands each page to the store and waits for the commit: Scrapy's back-pressure holds."""
 
@@ -34,7 +38,8 @@ class StorePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make it, and watch for items that other components drop, replace or break on."""
         pipeline = cls(crawler)
-        crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
+        if any(crawler.settings.getdict(name) for name in OF_OTHERS):
+            crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         crawler.signals.connect(pipeline.item_error, signals.item_error)
         crawler.signals.connect(pipeline.spider_error, signals.spider_error)

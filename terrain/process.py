@@ -77,6 +77,7 @@ def run_crawl(
     process.crawl(crawler, config=config)
     asyncio.get_event_loop().call_soon(early.deliver)
     process.start()
+    gc.freeze()  # The exit would go through all that is left, to no end.
     if (view := _extension(crawler, Progress)) is not None:
         view.stop()  # A second signal leaves it on the terminal.
     scheduler = schedulers[0] if schedulers else _half_open(crawler)

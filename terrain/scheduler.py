@@ -186,7 +186,7 @@ class TerrainScheduler(BaseScheduler):
         return request
 
     def _first_errand(self, lease: Lease) -> Errand:
-        address = self.conductor.urls.located(lease.url)
+        address = self.conductor.urls.stored(lease.url)
         assert address is not None
         if lease.kind is RequestKind.ROBOTS:
             return Errand(

@@ -237,6 +237,10 @@ class UrlRules:
         url = None if len(href) > MAX_HREF_LENGTH else _serialised(href, base)
         return None if url is None else self._address_of(url.partition("#")[0])
 
+    def stored(self, fetch_url: str) -> Address | None:
+        """Give the address that has this fetch URL; these rules made it, so it needs no parser."""
+        return self._address_of(fetch_url) if self.by_host else self._from_url(fetch_url)
+
     def page(self, href: str, base: str | None = None) -> Address | None:
         """Give the page itself, also where a host is one page: link rules are about it."""
         return (self._pages or self).address(href, base)

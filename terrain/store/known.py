@@ -48,12 +48,11 @@ class KnownPages:
         wanted = radius + _RAISE
         found = []
         for link in links:
-            address = link.address
-            key = address.page_id
+            _, _, _, key, check = link.address
             slot = key & mask
             if keys[slot] == key and link.kind is not redirect:
                 value = values[slot]
-                if value & _WIDEST >= wanted and value >> _SHIFT == address.check:
+                if value & _WIDEST >= wanted and value >> _SHIFT == check:
                     continue
             found.append(link)
         return found

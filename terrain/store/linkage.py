@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Dialect, bindparam, literal_column, select
 
-from terrain.rules.links import LinkKind, OutLink
+from terrain.rules.links import LinkKind
 from terrain.store.rollup import LinkFacts, Rollup
 from terrain.store.schema import link
 from terrain.store.statements import Lookup, Prepared, Values, insert_into, update_by_key
@@ -26,18 +26,6 @@ class Edge:
     source: int
     target: int
     redirect: bool
-
-
-def facts_of(outlink: OutLink, *, listed: int, host: int) -> LinkFacts:
-    """Return what is stored of a link besides its ends; nothing is stored as NULL."""
-    return (
-        int(outlink.kind),
-        int(outlink.position),
-        outlink.anchor or None,
-        outlink.rel or None,
-        listed,
-        host,
-    )
 
 
 class Linkage:

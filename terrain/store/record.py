@@ -11,7 +11,7 @@ from terrain.rules.states import WAITING, PageState
 from terrain.rules.urls import Address
 from terrain.store.faults import Faults
 from terrain.store.hosts import Hosts
-from terrain.store.linkage import Linkage, facts_of
+from terrain.store.linkage import Linkage
 from terrain.store.outcomes import PageOutcome, Recorded
 from terrain.store.pages import PageRow, Pages
 from terrain.store.policy import Policy
@@ -193,18 +193,18 @@ class Recorder:
         """
         links: dict[int, LinkFacts] = {}
         source = outcome.page_id
-        for link in outcome.links:
-            address = link.address
-            target = address.page_id
-            if target == source or (refused and address.identity in refused):
+        for address, kind, anchor, rel, position in outcome.links:
+            identity, _, host, target, _ = address
+            if target == source or (refused and identity in refused):
                 continue
-            if target in links and links[target][0] <= link.kind:
+            if target in links and links[target][0] <= kind:
                 continue
-            host = address.host
-            if host not in hosts:
-                hosts[host] = int(self._policy.listed(host) is not None), self.hosts.id_of(host)
-            listed, key = hosts[host]
-            links[target] = facts_of(link, listed=listed, host=key)
+            about = hosts.get(host)
+            if about is None:
+                about = int(self._policy.listed(host) is not None), self.hosts.id_of(host)
+                hosts[host] = about
+            # Nothing is stored as NULL.
+            links[target] = (int(kind), int(position), anchor or None, rel or None, *about)
         return links
 
     def _finish(

@@ -452,3 +452,11 @@ def test_an_href_of_megabytes_is_not_even_parsed(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(urls, "_serialised", None)
     for href in ("/" + "a" * 1_000_000, "https://example.com/#" + "a" * 1_000_000):
         assert fresh.address(href, "https://example.com/") is None
+
+
+@given(st.sampled_from(WILD), st.booleans(), st.booleans())
+def test_a_stored_fetch_url_needs_no_parser(url: str, allow_http: bool, by_host: bool) -> None:
+    rules = UrlRules(allow_http=allow_http, by_host=by_host)
+    address = rules.located(url)
+    if address is not None:
+        assert rules.stored(address.fetch_url) == address

@@ -1,6 +1,6 @@
 """Terrain against what a user would pick instead, in one run, interleaved and repeated.
 
-    python benchmarks/bench_crawl.py [--pages 3000] [--repeat 3] [--site synthetic|real|both]
+    python benchmarks/bench_crawl.py [--pages 3000] [--repeat 3] [--site synthetic|real|small]
 
 Every crawler walks the same site over the same 32 connections. Terrain stores the whole graph in
 SQLite, transactionally; the others write JSON lines. Reported: pages per second, CPU per page,
@@ -151,23 +151,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--site", choices=["synthetic", "real", "both"], default="both")
+    parser.add_argument("--site", choices=["synthetic", "real", "small", "all"], default="all")
     options = parser.parse_args()
     if shutil.which("nginx") is None:
         raise SystemExit("nginx is missing: run scripts/install_bench_tools.sh")
-    with tempfile.TemporaryDirectory(prefix="terrain-bench-") as name:
-        work = Path(name)
+    with tempfile.TemporaryDirectory(prefix="terrain-bench-") as place:
+        work = Path(place)
         # nginx's worker runs as another user and must be able to read the site.
         work.chmod(0o755)
-        if options.site != "real":
+        if options.site in {"synthetic", "all"}:
             home = sites.synthetic(work / "synthetic", options.pages)
             bench("synthetic site", work / "synthetic", home, options.repeat, work)
-        if options.site != "synthetic":
-            found = sites.real(work / "real", options.pages)
+        for wanted, name, documentation in (
+            ("real", "real documentation", sites.DOCUMENTATION),
+            ("small", "real documentation, small pages", sites.SMALL_PAGES),
+        ):
+            if options.site not in {wanted, "all"}:
+                continue
+            found = sites.real(work / wanted, documentation)
             if found is None:
-                print("\nno documentation packages: run scripts/install_bench_tools.sh")
+                print(f"\n{name}: no packages here; run scripts/install_bench_tools.sh")
             else:
-                bench("real documentation", work / "real", found[0], options.repeat, work)
+                bench(name, work / wanted, found, options.repeat, work)
 
 
 if __name__ == "__main__":

@@ -41,15 +41,40 @@ def _page(number: int, pages: int) -> str:
     )
 
 
-def real(root: Path, limit: int) -> tuple[str, int] | None:
-    """Copy documentation that Debian packages installed; return its home, or None without any."""
-    sources = [Path("/usr/share/doc/postgresql-doc-15/html"), Path("/usr/share/debian-reference")]
-    for source in sources:
-        if source.is_dir():
-            shutil.copytree(source, root, dirs_exist_ok=True)
-            count = sum(1 for path in root.rglob("*.html"))
-            return "/index.html", min(count, limit)
-    return None
+DOCUMENTATION = {
+    "postgresql": "usr/share/doc/postgresql-doc-*/html",
+    "python": "usr/share/doc/python3.*/html",
+    "reference": "usr/share/debian-reference",
+}
+"""Where Debian packages put their HTML; see scripts/install_real_docs.sh."""
+
+SMALL_PAGES = {
+    "boost": "usr/share/doc/libboost*-doc/doc/html",
+    "sqlite": "usr/share/doc/sqlite3",
+    "postgresql": "usr/share/doc/postgresql-doc-*/html",
+}
+"""More pages, and smaller ones: what a request costs counts for more here than what a page does."""
+
+
+def real(root: Path, documentation: dict[str, str] = DOCUMENTATION) -> str | None:
+    """Copy documentation that nobody here wrote, under a page that links to all of it.
+
+    Returns its home, or None where there is none.
+    """
+    found = []
+    for name, pattern in documentation.items():
+        for source in sorted(Path("/").glob(pattern))[-1:]:
+            shutil.copytree(source, root / name, dirs_exist_ok=True)
+            found.append(name)
+    if not found:
+        return None
+    items = "".join(
+        f'<li><a href="{name}/{index.name}">{name}</a>'
+        for name in found
+        for index in sorted((root / name).glob("index*.html"))[:1]
+    )
+    (root / "index.html").write_text(f"<title>Documentation</title><ul>{items}</ul>")
+    return "/index.html"
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Installs documentation packages whose HTML `make check-real` crawls: pages nobody here wrote.
+# Installs documentation packages whose HTML `make check-real` and `make bench` crawl: pages nobody
+# here wrote.
 # Does nothing if they are there already. Without apt it says so and ends with 0: nothing to check.
 set -eu
 
-PACKAGES="debian-reference-en postgresql-doc python3-doc"
+PACKAGES="debian-reference-en libboost-doc postgresql-doc python3-doc sqlite3-doc"
 
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "install_real_docs: no apt-get here; the check of real documentation is skipped" >&2

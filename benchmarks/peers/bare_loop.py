@@ -31,21 +31,19 @@ async def crawl(seed: str, host: str, connect_to: str, output: str) -> int:
                         body = await response.read()
                         html = "html" in response.headers.get("Content-Type", "")
                         status = response.status
-                    links = []
-                    title = None
                     if status == 200 and html:
                         tree = LexborHTMLParser(body)
                         found = tree.css_first("title")
-                        title = found.text() if found else None
+                        links = []
                         for anchor in tree.css("a[href]"):
                             target = urldefrag(urljoin(url, anchor.attributes["href"] or ""))[0]
                             links.append((target, anchor.text(strip=True)))
                             if target.startswith(origin) and target not in seen:
                                 seen.add(target)
                                 queue.put_nowait(target)
-                    lines.write(json.dumps({"url": url, "status": status, "title": title,
-                                            "links": links}) + "\n")  # fmt: skip
-                    pages += 1
+                        page = {"url": url, "title": found and found.text(), "links": links}
+                        lines.write(json.dumps(page) + "\n")
+                        pages += 1
                     queue.task_done()
 
             workers = [asyncio.create_task(work()) for _ in range(CONNECTIONS)]

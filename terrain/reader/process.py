@@ -39,19 +39,16 @@ class ReadingProcess(asyncio.Protocol):
     def __init__(self, config: Config) -> None:
         self._config = config
         self._buffer = bytearray()
-        self._waiting: deque[tuple[asyncio.Future[PageFacts], float]] = deque()
+        self._waiting: deque[tuple[asyncio.Future[PageFacts], float, int]] = deque()
         self._transport: asyncio.WriteTransport | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._watch: asyncio.TimerHandle | None = None
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when pages may come; an exception if it never gets as far."""
+        self.bytes_waiting = 0
+        """Bytes of the pages that are out and not back."""
         self.gone = False
         """True once nothing may be asked of it."""
-
-    @property
-    def pages_waiting(self) -> int:
-        """Pages that are out and not back."""
-        return len(self._waiting)
 
     async def start(self) -> None:
         """Start it; it is of use when it is `ready`."""
@@ -82,7 +79,8 @@ class ReadingProcess(asyncio.Protocol):
         assert self._transport is not None
         loop = asyncio.get_running_loop()
         facts: asyncio.Future[PageFacts] = loop.create_future()
-        self._waiting.append((facts, time.monotonic()))
+        self._waiting.append((facts, time.monotonic(), len(body)))
+        self.bytes_waiting += len(body)
         self._transport.write(frame((body, content_type, fetch_url, identity)))
         if self._watch is None:
             self._watch = loop.call_later(PATIENCE, self._check_patience)
@@ -122,13 +120,14 @@ class ReadingProcess(asyncio.Protocol):
             self.ready.set_exception(error)
             self.ready.exception()  # Perhaps nobody waits for it.
         while self._waiting:
-            facts, _ = self._waiting.popleft()
+            facts, *_ = self._waiting.popleft()
             if not facts.done():
                 facts.set_exception(error)
             error = AskAgain()  # type: ignore[assignment]
 
     def _answered(self, value: Value) -> None:
-        facts, _ = self._waiting.popleft()
+        facts, _, size = self._waiting.popleft()
+        self.bytes_waiting -= size
         if facts.done():
             return
         succeeded, *rest = value

@@ -31,8 +31,8 @@ WINDOW = 0.25
 BUSY = 0.04
 """Seconds of reading within a window from which on a process of its own is worth it."""
 
-MOST_WAITING = 64
-"""Pages out from which on this process lends a hand."""
+MOST_WAITING = 1024 * 1024
+"""Bytes of pages out from which on this process lends a hand: some ten milliseconds of reading."""
 
 MOST_DEATHS = 5
 """After so many the crawl reads by itself: it cannot be the pages alone."""
@@ -61,7 +61,7 @@ class PageReader:
             await self._started()
         while True:
             process = self._usable()
-            if process is None or (process.pages_waiting >= MOST_WAITING and not large):
+            if process is None or (process.bytes_waiting >= MOST_WAITING and not large):
                 return self._read_here(body, content_type, fetch_url, identity)
             try:
                 return await process.read(body, content_type, fetch_url, identity)

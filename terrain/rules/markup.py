@@ -54,6 +54,18 @@ _CLEAR_TAG: Final = re.compile(
     rb"<[a-zA-Z]++(?:[\t\n\f\r /]++"
     rb"""|[^\t\n\f\r />="']++(?:=(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r />="']++))?+)*+>"""
 )
+# Such an element, or a `<span>`, that is closed where it stands, with nothing but text in it. Its
+# tags have no `<` or `>` in their attributes, so they end where they seem to.
+_CLOSED_AT_ONCE: Final = re.compile(
+    rb"<(b|big|code|em|font|i|s|small|span|strike|strong|tt|u)"
+    rb"""(?:[\t\n\f\r ]++[^\t\n\f\r />="'<]++"""
+    rb"""(?:="[^"<>]*+"|='[^'<>]*+'|=[^\t\n\f\r />="'<`]++)?+)*+"""
+    rb"[\t\n\f\r ]*+>[^<]*+</\1>",
+    re.IGNORECASE,
+)
+CLOSED_PASSES: Final = 6
+"""How deep such elements may lie in each other and still be seen to be closed."""
+
 _ROOT_TAG: Final = re.compile(rb"<(?:html|body)[\t\n\f\r /]", re.IGNORECASE)
 
 # One attribute or what stands between two, HTML Standard 13.2.5.32-40. Possessive throughout:
@@ -143,6 +155,7 @@ def _is_cheap(html: bytes) -> bool:
         tags * tags > 4 * MAX_REOPENED
         and tags * len(_MAYBE_FORMATTING.findall(html)) > MAX_REOPENED
         and tags * _formatting(html) > MAX_REOPENED
+        and tags * _formatting(_without_closed(html)) > MAX_REOPENED
     ):
         return False
     if (
@@ -156,6 +169,21 @@ def _is_cheap(html: bytes) -> bool:
     if len(_ROOT_TAG.findall(html)) > MAX_ROOT_TAGS:
         return False
     return not any(_MANY_ATTRIBUTES.findall(html))
+
+
+def _without_closed(html: bytes) -> bytes:
+    """Leave out elements that cannot be opened again, as they were closed at once.
+
+    Their end tag finds them as the current node, so takes them off the list of what is to be opened
+    again (13.2.6.4.7); what was inside them and is left out too has done the same before. In a
+    comment, a script or an attribute neither tag is one, and none is opened.
+    """
+    for _ in range(CLOSED_PASSES):
+        shorter = _CLOSED_AT_ONCE.sub(b"", html)
+        if len(shorter) == len(html):
+            break
+        html = shorter
+    return html
 
 
 def _formatting(html: bytes) -> int:

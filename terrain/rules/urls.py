@@ -215,6 +215,11 @@ class UrlRules:
         def resolve(href: str) -> Address | None:
             if len(href) > _CACHED_LENGTH:
                 return self.address(href, base)
+            if "#" in href:
+                # A page of documentation names the parts of another a hundred times.
+                href = href.partition("#")[0]
+                if not href:
+                    return from_relative("", base)
             first = href[0]
             # Pages of a site repeat each other's links; the parser need not see them again.
             if first == "/":

@@ -460,3 +460,19 @@ def test_a_stored_fetch_url_needs_no_parser(url: str, allow_http: bool, by_host:
     address = rules.located(url)
     if address is not None:
         assert rules.stored(address.fetch_url) == address
+
+
+@given(
+    st.sampled_from(WILD) | st.text("ab/.:?#%\\@ \t\n&=-", max_size=12),
+    st.sampled_from(
+        [
+            "https://a.test/d/e?q#f",
+            "http://a.test",
+            "https://a.test/\\x/y",
+            "mailto:x",
+            "about:blank",
+        ]
+    ),
+)
+def test_what_is_remembered_of_hrefs_is_what_the_parser_says(href: str, base: str) -> None:
+    assert rules.address(href, base) == rules._parsed(href, base)

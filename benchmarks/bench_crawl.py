@@ -9,7 +9,6 @@ peak memory, coverage, and Terrain's ratios to the others (medians of the repeti
 
 import argparse
 import json
-import os
 import shutil
 import socket
 import sqlite3
@@ -17,11 +16,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import processes
 import sites
 
 HERE = Path(__file__).parent
@@ -36,15 +36,11 @@ class Sample:
     pages: int
 
 
-def measure(command: list[str], count: "callable") -> Sample:  # type: ignore[valid-type]
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{command[1]} ended with {process.returncode}")
-    return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, count())
+def measure(command: list[str], count: Callable[[], int]) -> Sample:
+    ended = processes.run(command, stdout=subprocess.DEVNULL)
+    if ended.code:
+        raise SystemExit(f"{command[1]} ended with {ended.code}")
+    return Sample(ended.seconds, ended.cpu, ended.peak_mb, count())
 
 
 def lines(path: Path) -> int:

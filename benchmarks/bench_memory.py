@@ -4,19 +4,17 @@
 
 Two crawls fetch the same number of pages with as many links each; one discovers few addresses, the
 other very many, half of them waiting in the frontier, half on hosts too far away to be asked.
-Reported: the peak memory of the crawl's process (ru_maxrss), and the ratio of the two.
+Reported: the peak memory of the crawl with its reading process, and the ratio of the two.
 """
 
 import argparse
-import os
 import sqlite3
-import subprocess
 import sys
 import tempfile
-import time
 from contextlib import closing
 from pathlib import Path
 
+import processes
 from formula_server import LINKS, Grid, serving
 
 HOSTS = 10
@@ -62,24 +60,18 @@ def crawl(discovered: int, fetch: int) -> float:
         directory = Path(name)
         with serving(Grid(HOSTS, space), directory) as (port, ca_file):
             config = configure(directory, port, ca_file, fetch // HOSTS)
-            begun = time.monotonic()
-            process = subprocess.Popen(
-                [sys.executable, "-m", "terrain", "crawl", str(config), "-q"]
-            )
-            _, status, usage = os.wait4(process.pid, 0)
-            took = time.monotonic() - begun
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise SystemExit(f"the crawl ended with {process.returncode}")
+            ended = processes.run([sys.executable, "-m", "terrain", "crawl", str(config), "-q"])
+        if ended.code:
+            raise SystemExit(f"the crawl ended with {ended.code}")
         with closing(sqlite3.connect(directory / "terrain.db")) as database:
             [(known,)] = database.execute("SELECT count(*) FROM pages")
             states = dict(database.execute("SELECT state, count(*) FROM pages GROUP BY state"))
         done = states.get("processed", 0)
         size = (directory / "terrain.db").stat().st_size / 1e6
-    peak = usage.ru_maxrss / 1024
+    peak, took = ended.peak_mb, ended.seconds
     print(
         f"| {known:,} | {done:,} | {peak:.0f} MB | {took:.0f} s | {done / took:.0f}"
-        f" | {(usage.ru_utime + usage.ru_stime) / done * 1000:.2f} ms | {size:.0f} MB |",
+        f" | {ended.cpu / done * 1000:.2f} ms | {size:.0f} MB |",
         flush=True,
     )
     if known < 0.99 * discovered or done != fetch:

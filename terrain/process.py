@@ -99,7 +99,7 @@ def _spare_the_collector() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(50_000, 10, 10)
     # The writer thread gets its turn sooner, so that pages are not held up for want of a commit.
     sys.setswitchinterval(0.001)
 

@@ -42,7 +42,7 @@ DEFAULT_TRACKING_PARAMETERS: tuple[str, ...] = (
 )
 """Query parameters that say where a visitor came from, not which page is meant."""
 
-_CACHED_URLS = 16_384
+_CACHED_URLS = 8_192
 """Entries in each cache over URLs: some hundred pages' worth of links."""
 
 _CACHED_LENGTH = 1024

@@ -15,7 +15,7 @@ from terrain.rules.hosts import HostRules
 MAX_HOPS: Final = 10
 """Redirect hops from the nearest seed or ordinary link; a page further away is not asked for."""
 
-HOSTS_REMEMBERED: Final = 16_384
+HOSTS_REMEMBERED: Final = 4_096
 """Hosts whose radius is kept: enough for the hosts of many pages, a few MB, and no more."""
 
 

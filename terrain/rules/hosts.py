@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_HOST_LENGTH = 253
 """Characters in a host name: what the 255 octets of RFC 1035 2.3.4 leave for text."""
 
-_CACHED_HOSTS = 16_384
+_CACHED_HOSTS = 4_096
 """Entries in each cache over hosts; with `MAX_HOST_LENGTH` this bounds them to a few megabytes."""
 
 _NOT_IN_A_HOST = frozenset("/\\?#@%")

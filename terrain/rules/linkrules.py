@@ -28,7 +28,7 @@ _MEMORY_PER_CHARACTER: Final = 192
 """Bytes that the automaton may take at least, and by its size: twice what it needs itself. The rest
 is for states, which are made as addresses need them and thrown away when there is no room."""
 
-_REMEMBERED: Final = 16_384
+_REMEMBERED: Final = 8_192
 """Addresses remembered, as many as `urls` has."""
 
 

@@ -18,6 +18,9 @@ CACHE_KIB = 24 * 1024
 BUSY_TIMEOUT_MS = 60_000
 """How long a writer waits for a reader's checkpoint or a backup that holds the file."""
 
+READER_CACHE_KIB = 8 * 1024
+"""Page cache of a reader: reports read most things once, and sort in pieces of this size."""
+
 WAL_BYTES = 64 * 1024 * 1024
 """How long the write-ahead log grows before it is copied back into the database."""
 
@@ -50,7 +53,7 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
         "check_same_thread": False,
         "timeout": BUSY_TIMEOUT_MS / 1000,
         # One for every number of rows that a bulk statement may have (store/statements.py).
-        "cached_statements": 512,
+        "cached_statements": 256,
     }
     if readonly:
         # Not mode=ro: a reader of a WAL database must be able to make the shared memory file.
@@ -75,7 +78,7 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
             "journal_size_limit": WAL_BYTES,
         }
         if readonly:
-            settings = {"query_only": "ON", "cache_size": -CACHE_KIB}
+            settings = {"query_only": "ON", "cache_size": -READER_CACHE_KIB}
         for name, value in settings.items():
             connection.execute(f"PRAGMA {name} = {value}")
 

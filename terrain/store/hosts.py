@@ -16,7 +16,7 @@ from terrain.store.statements import Lookup, Prepared, update_by_key, upsert_int
 
 OPEN = "open"
 
-CACHED_HOSTS = 20_000
+CACHED_HOSTS = 5_000
 """Rows kept between operations. Two generations, so at most twice that."""
 
 CLOSED_BECAUSE = {
@@ -38,7 +38,7 @@ _COLUMNS = (
     "crawl_count",
 )
 
-host_id = lru_cache(maxsize=65_536)(compute_host_id)
+host_id = lru_cache(maxsize=8_192)(compute_host_id)
 
 
 @dataclass(slots=True)

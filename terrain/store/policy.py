@@ -79,7 +79,7 @@ class Policy:
         return frozenset(address.page_id for address, _ in self.seeds)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def _listed(rules: HostRules, host: str) -> HostKind | None:
     kind = rules.classify(host)
     return kind if kind in {HostKind.BLACKLISTED, HostKind.STUBBED} else None

@@ -8,12 +8,12 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from terrain.reader.facts import FactsOf
 from terrain.reader.wire import LENGTH, frame, plain_facts, unframed
 
 if TYPE_CHECKING:
     from io import BufferedRWPair
 
+    from terrain.reader.facts import FactsOf
     from terrain.reader.wire import Value
 
 HELLO: Value = ("ready",)
@@ -25,7 +25,7 @@ def serve(stream: BufferedRWPair) -> None:
     first = _received(stream)
     if first is None:
         return
-    facts_of = FactsOf(pickle.loads(first[0]))  # noqa: S301 - the configuration, from our parent
+    facts_of: FactsOf = pickle.loads(first[0])  # noqa: S301 - it comes from our parent
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)

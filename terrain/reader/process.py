@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from terrain.reader.wire import Value, facts_from, frame, unframed
 
 if TYPE_CHECKING:
-    from terrain.config import Config
+    from terrain.reader.facts import FactsOf
     from terrain.rules.extract import PageFacts
 
 PATIENCE = 60.0
@@ -36,8 +36,8 @@ class AskAgain(Exception):  # noqa: N818 - it says what to do
 class ReadingProcess(asyncio.Protocol):
     """One process. It ends when this one does, however that happens: its socket is closed then."""
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
+    def __init__(self, facts_of: FactsOf) -> None:
+        self._facts_of = facts_of
         self._buffer = bytearray()
         self._waiting: deque[tuple[asyncio.Future[PageFacts], float, int]] = deque()
         self._transport: asyncio.WriteTransport | None = None
@@ -70,7 +70,7 @@ class ReadingProcess(asyncio.Protocol):
             raise
         await asyncio.get_running_loop().create_connection(lambda: self, sock=ours)
         assert self._transport is not None
-        self._transport.write(frame((pickle.dumps(self._config),)))
+        self._transport.write(frame((pickle.dumps(self._facts_of),)))
 
     def read(
         self, body: bytes, content_type: str | None, fetch_url: str, identity: str

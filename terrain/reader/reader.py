@@ -42,8 +42,7 @@ class PageReader:
     """Reads pages, and finds out by itself where."""
 
     def __init__(self, config: Config, *, cores: int | None = None) -> None:
-        self._config = config
-        self._facts_of = FactsOf(config)
+        self._facts_of = FactsOf.configured(config)
         self._several = (cores or len(os.sched_getaffinity(0))) > 1
         self._process: ReadingProcess | None = None
         self._starting: asyncio.Task[None] | None = None
@@ -121,7 +120,7 @@ class PageReader:
     async def _bring_up(self) -> None:
         if self._process is not None:
             await self._process.close()  # It is gone; somebody must take note of it.
-        process = self._process = ReadingProcess(self._config)
+        process = self._process = ReadingProcess(self._facts_of)
         try:
             await process.start()
             await process.ready

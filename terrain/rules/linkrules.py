@@ -78,6 +78,10 @@ class LinkRules:
         self.first = lru_cache(maxsize=_REMEMBERED)(self._first)
         """The first rule that matches an identity, None if none does."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """To another process go the rules, not what they remember."""
+        return LinkRules, (self._rules, self._traps)
+
     def refusal(self, identity: str) -> str | None:
         """Say why a page is known and never asked for; None if it may be asked for."""
         rule = self.first(identity)

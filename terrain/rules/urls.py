@@ -178,7 +178,7 @@ class UrlRules:
         allow_http: bool = False,
         by_host: bool = False,
     ) -> None:
-        tracking = tuple(tracking_parameters)
+        tracking = self._tracking = tuple(tracking_parameters)
         names = [_parameter_name(text) for text in tracking]
         self._tracking_names = frozenset(name for name in names if not name.endswith("*"))
         self._tracking_starts = tuple(name[:-1] for name in names if name.endswith("*"))
@@ -188,6 +188,11 @@ class UrlRules:
         self._from_href = lru_cache(maxsize=_CACHED_URLS)(self._parse_absolute)
         self._from_url = lru_cache(maxsize=_CACHED_URLS)(self._address_of)
         self._from_relative = lru_cache(maxsize=_CACHED_URLS)(self._parsed)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """To another process go the rules, not what they remember."""
+        make = partial(UrlRules, allow_http=self._allow_http, by_host=self.by_host)
+        return make, (self._tracking,)
 
     def address(self, href: str, base: str | None = None) -> Address | None:
         """Give the address that an href means on a page with that base URL.

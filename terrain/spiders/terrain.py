@@ -13,7 +13,7 @@ from terrain.downloadermiddlewares.failures import kind_of
 from terrain.errand import ErrandKind, errand_of, errand_of_answer
 from terrain.errors import ConfigError
 from terrain.items import LinkItem, PageItem
-from terrain.reader import PageReader
+from terrain.reader.reader import PageReader
 from terrain.rules.content import is_html, sniff_html
 from terrain.rules.links import LinkKind, Position
 from terrain.rules.redirects import HopKind

@@ -13,10 +13,11 @@ from typing import TypeVar
 import pytest
 
 from terrain.config import Config, parse_config
-from terrain.reader import FactsOf, PageReader, ReaderDied
 from terrain.reader import process as process_module
 from terrain.reader import reader as reader_module
-from terrain.reader.reader import LARGE
+from terrain.reader.facts import FactsOf
+from terrain.reader.process import ReaderDied
+from terrain.reader.reader import LARGE, PageReader
 from terrain.rules.extract import PageFacts
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,7 @@ def with_reader(
 
 
 def here(config: Config, body: bytes) -> PageFacts:
-    return FactsOf(config)(body, *ADDRESS)
+    return FactsOf.configured(config)(body, *ADDRESS)
 
 
 def pid_of(reader: PageReader) -> int:
@@ -182,7 +183,7 @@ def test_the_process_is_gone_when_the_reader_is_closed(config: Config) -> None:
 KILLED = """
 import asyncio, sys, time
 from terrain.config import parse_config
-from terrain.reader import PageReader
+from terrain.reader.reader import PageReader
 
 async def main():
     reader = PageReader(parse_config(sys.argv[1]))

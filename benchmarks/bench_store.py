@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import resource
 import shutil
 import statistics
@@ -22,6 +23,7 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 from bench_extract import ordinary_page, read
+from growth_plot import growth_plot
 from store_load import load, rows_per_page
 from store_webs import LINKS, NEW, PAGES_PER_HOST, Web, address_of, policy, url_of
 
@@ -77,9 +79,15 @@ def record(store: Store, outcomes: Sequence[PageOutcome]) -> tuple[float, float]
 
 
 def bench_growth(
-    directory: Path, sizes: Sequence[int], warm_up: int, rounds: int, pages: int
+    directory: Path,
+    sizes: Sequence[int],
+    warm_up: int,
+    rounds: int,
+    pages: int,
+    plot: Path | None,
 ) -> None:
-    """Cost per page at a small and a large terrain."""
+    """Cost per page at small and large terrains, by turns."""
+    curves: dict[str, list[float]] = {}
     loaded = []
     for size in sizes:
         began = perf_counter()
@@ -90,6 +98,7 @@ def bench_growth(
             f"{terrain.path.stat().st_size / 1e6:,.0f} MB, "
             f"{terrain.bytes_per_page:.0f} bytes per page, {terrain.bytes_per_link:.0f} per link"
         )
+    os.sync()  # Gigabytes on their way to the disk would hold up the first commits.
     with contextlib.ExitStack() as stack:
         stores = [stack.enter_context(opened(terrain)) for terrain in loaded]
         for name, places, allowed in (
@@ -110,8 +119,11 @@ def bench_growth(
                 rows = rows_per_page(NEW) * 1e6 / statistics.median(each.wall)
                 print(f"  {size:>9,} pages stored: {each}, {rows:9,.0f} rows/s")
             print(ratio(times[0], times[-1], allowed))
+            curves[name] = [statistics.median(each.cpu) for each in times]
     for terrain in loaded:
         terrain.path.unlink()
+    if plot is not None:
+        plot.write_text(growth_plot(sizes, curves), encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -200,6 +212,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a smoke test of a few seconds")
     parser.add_argument("--large", type=int, default=1_000_000, help="pages of the large terrain")
     parser.add_argument("--directory", type=Path, help="where to put the databases, 4 GB")
+    parser.add_argument("--plot", type=Path, help="where to draw the growth as SVG")
     options = parser.parse_args()
     large = 6_000 if options.quick else options.large
     small = 2_000 if options.quick else 10_000
@@ -209,7 +222,8 @@ def main() -> None:
         if free < needed:
             sys.exit(f"{directory}: {needed / 1e9:.0f} GB needed, {free / 1e9:.0f} GB free")
         warm_up, rounds, pages = (1, 3, 50) if options.quick else (6, 18, 100)
-        bench_growth(directory, [small, large], warm_up, rounds, pages)
+        sizes = [small, large] if options.quick else [small, large // 10, large]
+        bench_growth(directory, sizes, warm_up, rounds, pages, options.plot)
         size, turns = (2_000, 1) if options.quick else (20_000, 4)
         bench_origins(directory, size, turns, [1, size // PAGES_PER_HOST])
     bench_reading(20 if options.quick else 300)

@@ -97,8 +97,8 @@ def _spare_the_collector() -> None:
     A page brings thousands of small objects that live until its commit, and nearly none of them is
     in a cycle: the collector went through them, and through all modules, for a tenth of the time.
     """
-    gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 10, 10)
     # The writer thread gets its turn sooner, so that pages are not held up for want of a commit.
     sys.setswitchinterval(0.001)

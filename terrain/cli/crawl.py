@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import click
 
 from terrain.cli.options import (
@@ -56,6 +58,8 @@ def crawl(
         raise click.UsageError("--fresh and --resume exclude each other; leave one out")
     level = check_loudness(verbose, quiet=quiet)
     stop_early_on_signals()
+    # What is imported now stays for good; run_crawl has the collector look at the rest.
+    gc.disable()
     from terrain.config import load_config
 
     start = "fresh" if fresh else "resume" if resume else "auto"

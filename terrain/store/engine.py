@@ -21,7 +21,7 @@ BUSY_TIMEOUT_MS = 60_000
 READER_CACHE_KIB = 8 * 1024
 """Page cache of a reader: reports read most things once, and sort in pieces of this size."""
 
-WAL_BYTES = 64 * 1024 * 1024
+WAL_BYTES = 128 * 1024 * 1024
 """How long the write-ahead log grows before it is copied back into the database."""
 
 APPLICATION_ID = 0x54455252
@@ -72,7 +72,7 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
             "foreign_keys": "ON",
             "temp_store": "FILE",
             # Ids are hashes, so every page touches other leaves: in a long log the same leaf is
-            # copied back once for many changes. A fifth of the cost of a page, for 64 MB of disk.
+            # copied back once for many changes. A fifth of the cost of a page, for 128 MB of disk.
             "wal_autocheckpoint": WAL_BYTES // 4096,
             # A reader that holds up checkpoints must not leave a huge log behind for ever.
             "journal_size_limit": WAL_BYTES,

@@ -6,7 +6,7 @@ igraph finds the positions; then labels are pushed apart until they can be read.
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from terrain.store.queries import DomainEdge, DomainGraph, DomainNode
 
@@ -37,21 +37,18 @@ class Spot:
     radius: float
     x: float = 0.0
     y: float = 0.0
+    half_width: float = field(init=False)
+    """Half of what circle and label take from left to right."""
+    top: float = field(init=False)
+    """What it takes above its centre."""
+    bottom: float = field(init=False)
+    """What it takes below its centre: the label stands under the circle."""
 
-    @property
-    def half_width(self) -> float:
-        """Half of what circle and label take from left to right."""
-        return max(self.radius, len(self.label) * CHARACTER_WIDTH / 2) + _GAP
-
-    @property
-    def top(self) -> float:
-        """What it takes above its centre."""
-        return self.radius + _GAP
-
-    @property
-    def bottom(self) -> float:
-        """What it takes below its centre: the label stands under the circle."""
-        return self.radius + LABEL_HEIGHT + _GAP
+    def __post_init__(self) -> None:
+        """Work the measures out once: they are compared a million times."""
+        self.half_width = max(self.radius, len(self.label) * CHARACTER_WIDTH / 2) + _GAP
+        self.top = self.radius + _GAP
+        self.bottom = self.radius + LABEL_HEIGHT + _GAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +150,9 @@ def _push_apart(spots: Sequence[Spot]) -> bool:
     """Move spots that cover each other half of the way each; True if any did."""
     moved = False
     for place, one in enumerate(spots):
+        width = one.half_width
         for other in spots[place + 1 :]:
-            across = one.half_width + other.half_width - abs(one.x - other.x)
+            across = width + other.half_width - abs(one.x - other.x)
             if across <= 0:
                 continue
             upper, lower = (one, other) if one.y <= other.y else (other, one)

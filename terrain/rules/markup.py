@@ -18,6 +18,9 @@ from typing import Final
 MAX_TAGS: Final = 20_000
 """Tags a tree is built from: the worst arrangement of this many takes under a second."""
 
+MAX_TAGS_IN_ALL: Final = 100_000
+"""The same, with those of elements that are closed at once; a matter of memory."""
+
 MAX_REOPENED: Final = 300_000
 """Formatting elements that may be opened again: about 0.4 kB and 1.3 µs for each."""
 
@@ -148,7 +151,8 @@ def bounded(html: bytes) -> Markup:
 
 def _is_cheap(html: bytes) -> bool:
     tags = html.count(b"<")
-    if tags > MAX_TAGS:
+    # What is closed at once is never looked through, by whatever comes after it.
+    if tags > MAX_TAGS and (tags > MAX_TAGS_IN_ALL or _without_closed(html).count(b"<") > MAX_TAGS):
         return False
     # With n of the tags formatting, each of the others can open n again: at most (tags / 2)².
     if (

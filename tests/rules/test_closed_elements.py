@@ -52,3 +52,10 @@ def test_a_large_page_of_documentation_is_read_as_it_is() -> None:
 def test_a_page_of_what_may_be_opened_again_is_not(html: bytes) -> None:
     page = b"".join(b"<p>%s<b id=%d>" % (html, n) for n in range(2_000))
     assert bounded(page).html != page
+
+
+def test_many_tags_are_no_matter_if_most_are_closed_at_once() -> None:
+    page = b"<p><code><span>x</span></code></p>" * (MAX_TAGS // 4)
+    assert page.count(b"<") > MAX_TAGS
+    assert bounded(page).html == page
+    assert bounded(page.replace(b"</span>", b"")).html != page.replace(b"</span>", b"")

@@ -222,9 +222,11 @@ class UrlRules:
                 return self.address(href, base)
             if "#" in href:
                 # A page of documentation names the parts of another a hundred times.
-                href = href.partition("#")[0]
-                if not href:
+                page = href.partition("#")[0]
+                if not page:
                     return from_relative("", base)
+                if page[-1] > " ":  # else it would be trimmed, which it is not before a fragment
+                    href = page
             first = href[0]
             # Pages of a site repeat each other's links; the parser need not see them again.
             if first == "/":

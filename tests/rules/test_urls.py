@@ -474,5 +474,7 @@ def test_a_stored_fetch_url_needs_no_parser(url: str, allow_http: bool, by_host:
         ]
     ),
 )
+@example("2 #", "https://a.test/")
+@example("2\x00#x", "https://a.test/")
 def test_what_is_remembered_of_hrefs_is_what_the_parser_says(href: str, base: str) -> None:
     assert rules.address(href, base) == rules._parsed(href, base)

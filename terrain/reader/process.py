@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 PATIENCE = 60.0
 """Seconds for one page; the worst that is known takes four."""
 
-LAST_SECONDS = 2.0
-"""How long the process may take to see that it is not needed any more."""
-
 
 class ReaderDied(Exception):  # noqa: N818 - it names what happened
     """The reading process ended on this page, or was not done with it in a minute."""
@@ -148,8 +145,6 @@ class ReadingProcess(asyncio.Protocol):
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(LAST_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    """It has nothing to lose, so it need not be asked; nor waited for by the clock."""
+    process.kill()
+    process.wait()

@@ -56,15 +56,13 @@ class Errand:
     """What the retry rules made of the answer, if it ends here."""
     hop: Hop | None = field(default=None)
     """What the redirect rules made of it."""
-    received: int = 0
-    """Bytes of body so far; counted for robots.txt only."""
     settled: bool = False
     """True once nothing more need be done: it is queued, its robots.txt was taken in, or the item
     that says what broke is on its way."""
 
     def onward(self, **changes: object) -> Errand:
         """Return the errand of a follow-up: the same story, no lease and no verdict yet."""
-        fresh = {"lease": None, "status": None, "verdict": None, "hop": None, "received": 0}
+        fresh: dict[str, object] = dict.fromkeys(("lease", "status", "verdict", "hop"))
         fresh["settled"] = False
         return replace(self, **{**fresh, **changes})  # type: ignore[arg-type]
 

@@ -1,5 +1,6 @@
 """A crawl that runs beside the test: watched by its traces, stopped by signals."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -17,6 +18,9 @@ from tests.blackbox.crawls import Database, command
 
 PATIENCE = 60.0
 """Seconds until a crawl that shows no progress fails the test; generous, for busy machines."""
+
+LOOK_AGAIN = 0.002
+"""Seconds between two looks at traces that nobody announces."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,11 +73,12 @@ class Running:
         """Wait for a trace; False if the crawl ended first, which is an error unless `or_end`."""
         deadline = time.monotonic() + PATIENCE
         while not reached():
-            if self.process.poll() is not None:
+            # Traces are in files of other processes, which tell nobody; the end does.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(LOOK_AGAIN)
                 assert or_end, f"ended with {self.process.returncode}: {self.said}"
                 return False
             assert time.monotonic() < deadline, self.said
-            time.sleep(0.002)
         return True
 
     def signal(self, number: signal.Signals) -> None:

@@ -9,8 +9,7 @@ import subprocess
 import sys
 import termios
 import threading
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -48,6 +47,7 @@ class Terminal:
         )
         os.close(slave)
         self._data = bytearray()
+        self._written = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -70,17 +70,12 @@ class Terminal:
 
     def until(self, text: str, seconds: float = 30) -> None:
         """Wait until it has written this."""
-        deadline = time.monotonic() + seconds
-        while text not in self.text:
-            assert time.monotonic() < deadline, self.text
-            time.sleep(0.02)
+        self._wait_for(lambda: text in self.text, seconds)
 
     def until_more(self, seconds: float = 30) -> None:
         """Wait until it has drawn again."""
-        drawn, deadline = len(self.raw), time.monotonic() + seconds
-        while len(self.raw) < drawn + 200:
-            assert time.monotonic() < deadline, self.text
-            time.sleep(0.02)
+        drawn = len(self.raw)
+        self._wait_for(lambda: len(self.raw) >= drawn + 200, seconds)
 
     def wait(self, timeout: float = 60) -> int:
         """Wait for the end and return the exit code."""
@@ -106,7 +101,13 @@ class Terminal:
                 return
             if not data:
                 return
-            self._data += data
+            with self._written:
+                self._data += data
+                self._written.notify_all()
+
+    def _wait_for(self, reached: Callable[[], bool], seconds: float) -> None:
+        with self._written:
+            assert self._written.wait_for(reached, seconds), self.text
 
     @staticmethod
     def _size(fd: int, rows: int, columns: int) -> None:

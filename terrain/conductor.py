@@ -396,25 +396,32 @@ class Conductor:
         assert loop is not None
         self._underway += 1
 
-        def arrive() -> None:
-            self._underway -= 1
-            error = future.exception()
-            if error is not None:
-                self._fail(error)
-                if failed is not None:
-                    failed(error)
-                return
-            action(future.result())
-            self.on_change()
-
-        def hand_over(_: Future[Result]) -> None:
+        def hand_over(done: Future[Result]) -> None:
             # On the writer's thread. One wake-up of the loop serves all that a commit resolves.
-            self._arrived.append(arrive)
+            # `done` and not `future`: a future that its own callback holds is a cycle, and a page
+            # with all its links would stay until the collector comes by.
+            self._arrived.append(partial(self._arrive, done, action, failed))
             if not self._delivering and not loop.is_closed():
                 self._delivering = True
                 loop.call_soon_threadsafe(self._deliver)
 
         future.add_done_callback(hand_over)
+
+    def _arrive(
+        self,
+        future: Future[Result],
+        action: Callable[[Result], None],
+        failed: Callable[[BaseException], None] | None,
+    ) -> None:
+        self._underway -= 1
+        error = future.exception()
+        if error is not None:
+            self._fail(error)
+            if failed is not None:
+                failed(error)
+            return
+        action(future.result())
+        self.on_change()
 
     def _deliver(self) -> None:
         # Cleared first: what the writer appends from here on asks for a delivery of its own.

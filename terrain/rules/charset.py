@@ -15,8 +15,6 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from charset_normalizer import from_bytes
-
 PRESCAN_BYTES: Final = 1024
 """How far a declaration is looked for: HTML Standard, 13.2.3.2 "prescan a byte stream"."""
 
@@ -269,6 +267,9 @@ def _detected_legacy(body: bytes) -> str:
     sample = sample[:SAMPLE_BYTES]
     if sample.isascii():
         return FALLBACK
+    # Late: with its codecs it takes 3 MB, and few pages leave their encoding to be guessed.
+    from charset_normalizer import from_bytes
+
     best = from_bytes(
         sample, steps=1, chunk_size=SAMPLE_BYTES, cp_isolation=list(_CANDIDATES)
     ).best()

@@ -17,7 +17,7 @@ from ada_url import idna_to_unicode, normalize_url
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tldextract import TLDExtract
+    from publicsuffixlist import PublicSuffixList
 
 MAX_HOST_LENGTH = 253
 """Characters in a host name: what the 255 octets of RFC 1035 2.3.4 leave for text."""
@@ -110,15 +110,15 @@ def is_ip(host: str) -> bool:
 
 
 @cache
-def _suffix_list() -> TLDExtract:
-    """Load the Public Suffix List that ships with tldextract; it is never fetched.
+def _suffix_list() -> PublicSuffixList:
+    """Load the Public Suffix List of the installed version; it is never fetched.
 
     Private suffixes count: the pages under `github.io` belong to as many owners as there are names.
-    Imported late, because tldextract brings an HTTP client that only fetching needs.
+    Late, because it takes 50 ms and the reading process never asks for it.
     """
-    from tldextract import TLDExtract
+    from publicsuffixlist import PublicSuffixList
 
-    return TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+    return PublicSuffixList()
 
 
 @lru_cache(maxsize=_CACHED_HOSTS)
@@ -132,7 +132,7 @@ def root_of(host: str) -> str:
     labels = name.split(".")
     if is_ip(name) or not all(labels):
         return name
-    suffix = _suffix_list().extract_str(name).suffix
+    suffix = _suffix_list().publicsuffix(name) or ""
     # `www.` under a public suffix (`www.github.io`) is that suffix to us, here as everywhere.
     return _without_www(".".join(labels[-(suffix.count(".") + 2) :]))
 

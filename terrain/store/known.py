@@ -2,8 +2,9 @@
 
 Most links of most pages lead to pages that the run has reached by a way at least as short. To say
 so without asking the database, each page found leaves a mark in a table with one place per slot;
-a later page with the same slot takes the place. So it costs the same for a thousand pages and for
-a hundred million, and an evicted page only costs the question again.
+a later page with the same slot takes the place. The table grows with the run up to a fixed size, so
+a hundred million pages cost no more than half a million, and an evicted page only costs the
+question again.
 """
 
 from array import array
@@ -12,7 +13,10 @@ from collections.abc import Iterable
 from terrain.rules.links import LinkKind, OutLink
 
 SLOTS = 2**19
-"""Places, a power of two; 16 bytes each."""
+"""Places at most, a power of two; 16 bytes each."""
+
+FIRST_SLOTS = 2**13
+"""Places at first: most runs are small."""
 
 _SHIFT = 16
 _WIDEST = 2**_SHIFT - 1
@@ -27,20 +31,39 @@ class KnownPages:
     """
 
     def __init__(self, slots: int = SLOTS) -> None:
-        self._mask = slots - 1
+        self._most = slots
         self.forget()
 
     def forget(self) -> None:
         """Start with nothing."""
-        self._keys = array("q", bytes(8 * (self._mask + 1)))
-        self._values = array("q", bytes(8 * (self._mask + 1)))
+        self._make(min(FIRST_SLOTS, self._most))
 
     def remember(self, page_id: int, check: int, radius: int) -> None:
         """Note the radius of a page that no redirect hops lead to."""
-        slot = page_id & self._mask
-        self._keys[slot] = page_id
         # A radius too wide for the place is remembered as narrower: asked again, never wrong.
-        self._values[slot] = check << _SHIFT | min(radius + _RAISE, _WIDEST)
+        self._put(page_id, check << _SHIFT | min(radius + _RAISE, _WIDEST))
+        if self._taken * 2 > self._mask and self._mask + 1 < self._most:
+            self._grow()
+
+    def _make(self, slots: int) -> None:
+        self._mask = slots - 1
+        self._taken = 0
+        self._keys = array("q", bytes(8 * slots))
+        self._values = array("q", bytes(8 * slots))
+
+    def _put(self, page_id: int, value: int) -> None:
+        slot = page_id & self._mask
+        self._taken += not self._values[slot]
+        self._keys[slot] = page_id
+        self._values[slot] = value
+
+    def _grow(self) -> None:
+        """Twice as many places: who shared one may part."""
+        keys, values = self._keys, self._values
+        self._make(2 * (self._mask + 1))
+        for page_id, value in zip(keys, values, strict=True):
+            if value:
+                self._put(page_id, value)
 
     def news(self, links: Iterable[OutLink], radius: int) -> list[OutLink]:
         """Return the links that may change something, given the radius an ordinary one hands on."""

@@ -16,7 +16,7 @@ from sqlalchemy import Column, MetaData, PrimaryKeyConstraint, String, Table, in
 import terrain
 from terrain.errors import NewerSchema, NotADatabase
 from terrain.store.engine import APPLICATION_ID, use_wal
-from terrain.store.schema import metadata
+from terrain.store.schema import metadata, say_conditions
 from terrain.store.views import refresh_views
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def migrate(connection: Connection) -> None:
 
 def _create(connection: Connection, revision: str) -> None:
     """Make an empty database what all migrations together would make of it."""
+    say_conditions(connection.dialect)
     metadata.create_all(connection, checkfirst=False)
     # Emptied by a downgrade, or left by a program that stopped in between, it may be there.
     _VERSION.create(connection, checkfirst=True)

@@ -10,6 +10,7 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    Dialect,
     ForeignKey,
     Index,
     Integer,
@@ -155,9 +156,8 @@ page = Table(
     Column("fault", SmallInteger, nullable=False),
     # Order of arrival; with radius it is the key of the page's frontier entry.
     Column("seq", Id, nullable=False),
-    Index("ix_page_fetching", "id", sqlite_where=text("state = 'fetching'"),
-          postgresql_where=text("state = 'fetching'")),
-)  # fmt: skip
+    Index("ix_page_fetching", "id", sqlite_where=text("state = 'fetching'")),
+)
 
 page_address = Table(
     "page_address",
@@ -224,13 +224,11 @@ link = Table(
     Column("listed", SmallInteger, nullable=False),
     # There is no full index on the target while a run is on: it would double the cost of a page.
     # store/runs.py builds it when the run closes and drops it when the next one opens.
-    Index("ix_link_redirect", "to_id", sqlite_where=text("kind = 0"),
-          postgresql_where=text("kind = 0")),
+    Index("ix_link_redirect", "to_id", sqlite_where=text("kind = 0")),
     # Holds all that counting references needs, so that a summary does not look every link up.
-    Index("ix_link_listed", "to_id", "last_run", "listed", sqlite_where=text("listed = 1"),
-          postgresql_where=text("listed = 1")),
+    Index("ix_link_listed", "to_id", "last_run", "listed", sqlite_where=text("listed = 1")),
     sqlite_with_rowid=False,
-)  # fmt: skip
+)
 
 edge = Table(
     "edge",
@@ -282,3 +280,15 @@ revisit = Table(
 
 BITS_PER_WORD = 62
 """Origins per mask word: a signed 64-bit integer with room to spare."""
+
+
+def say_conditions(dialect: Dialect) -> None:
+    """Give the partial indexes their condition in the dialect's words, before they are made.
+
+    Written at the index itself, PostgreSQL's word alone would load its dialect in every crawl.
+    """
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            condition = index.dialect_options["sqlite"]["where"]
+            if condition is not None:
+                index.dialect_options[dialect.name]["where"] = condition

@@ -8,7 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from terrain.store.record import Recorder
-from terrain.store.schema import metadata, origin
+from terrain.store.schema import metadata, origin, say_conditions
 from terrain.store.statements import (
     BULK,
     CHUNK,
@@ -63,6 +63,7 @@ def test_every_statement_compiles_and_takes_its_parameters(dialect: Dialect) -> 
 
 
 def test_the_schema_can_be_made(dialect: Dialect) -> None:
+    say_conditions(dialect)
     for table in metadata.sorted_tables:
         assert str(CreateTable(table).compile(dialect=dialect))
         for index in table.indexes:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain.rules.links import LinkKind, OutLink
-from terrain.store.known import KnownPages
+from terrain.store.known import FIRST_SLOTS, KnownPages
 from tests.store.terrains import link
 
 PLAIN = link("https://c.test/")
@@ -60,6 +60,17 @@ def test_nothing_is_left_after_forgetting() -> None:
 
 def test_page_and_check_of_zero_are_not_mistaken_for_an_empty_place() -> None:
     assert KnownPages(8).news([to(0, check=0)], -1) != []
+
+
+def test_growing_keeps_what_is_known_and_ends_at_the_size_given() -> None:
+    known = KnownPages(4 * FIRST_SLOTS)
+    pages = range(3 * FIRST_SLOTS)
+    for page_id in pages:
+        known.remember(page_id, check=7, radius=2)
+    assert known.news([to(page_id) for page_id in pages], 2) == []
+    for page_id in range(4 * FIRST_SLOTS, 8 * FIRST_SLOTS):
+        known.remember(page_id, check=7, radius=2)
+    assert known.news([to(page_id) for page_id in pages], 2) == [to(page_id) for page_id in pages]
 
 
 IDS = st.sampled_from([0, 1, 2, 8, 9, 2**63 - 1, 2**63 - 8])

@@ -38,7 +38,7 @@ ITEM_PIPELINES: dict[str, int] = {
 """Last, so that what other pipelines change is what is stored."""
 
 EXTENSIONS: dict[str, int] = {
-    "scrapy.extensions.corestats.CoreStats": 0,
+    "terrain.corestats.QuickCoreStats": 0,
     "scrapy.extensions.logcount.LogCount": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,
     "scrapy.extensions.feedexport.FeedExporter": 0,

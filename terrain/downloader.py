@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler
 
+from terrain.corestats import RESPONSES
 from terrain.errand import ErrandKind, errand_of
 from terrain.listeners import Listeners
 from terrain.middlewarechain import MiddlewareChain
@@ -25,7 +27,6 @@ from terrain.scheduler import scheduler_of
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
     from terrain.errand import Errand
@@ -38,6 +39,7 @@ class TerrainDownloader(Downloader):
         super().__init__(crawler)
         self.middleware = build_from_crawler(MiddlewareChain, crawler)
         self._listeners = Listeners(crawler)
+        self._count = crawler.stats.inc_value
 
     def fetch(
         self,
@@ -65,6 +67,8 @@ class TerrainDownloader(Downloader):
             raise
         finally:
             self.active.remove(request)
+        if isinstance(result, Response):
+            self._count(RESPONSES)
         return result if errand is None else self._ended(result, request, errand)
 
     async def _enqueue_request(self, request: Request) -> Response:

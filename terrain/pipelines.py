@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
+from terrain.corestats import ITEMS, only_ours
 from terrain.errand import errand_of
 from terrain.errors import StoreError
 from terrain.items import PageItem
@@ -33,6 +34,7 @@ class StorePipeline:
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self._count = crawler.stats.inc_value
+        self._counts_items = only_ours(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -49,6 +51,8 @@ class StorePipeline:
         """Commit a page; other items pass."""
         if isinstance(item, PageItem):
             await self._commit(item.domain, item.outcome())
+        if self._counts_items:
+            self._count(ITEMS)
         return item
 
     def item_scraped(self, item: Any, response: Any) -> Awaitable[None] | None:

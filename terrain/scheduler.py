@@ -26,6 +26,7 @@ from terrain.rules.content import looks_like_file
 from terrain.rules.retries import FailureKind, failure_reason
 from terrain.rules.states import PageState
 from terrain.rules.urls import robots_origin
+from terrain.scraper import TerrainScraper
 from terrain.store import PageOutcome, Start
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class TerrainScheduler(BaseScheduler):
         """Make it for the crawler whose spider has loaded the configuration."""
         scheduler = cls(crawler, crawler.spider.config)  # type: ignore[union-attr]
         crawler.signals.connect(scheduler._idle, signals.spider_idle)
+        TerrainScraper.take_over(crawler.engine)
         return scheduler
 
     # ---- Scrapy's interface -----------------------------------------------------------------

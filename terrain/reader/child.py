@@ -8,7 +8,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from terrain.reader.wire import LENGTH, frame, plain_facts, unframed
+from terrain.reader.wire import LENGTH, Packer, frame, unframed
 
 if TYPE_CHECKING:
     from io import BufferedRWPair
@@ -29,11 +29,12 @@ def serve(stream: BufferedRWPair) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    packed = Packer().packed
     stream.write(frame(HELLO))
     stream.flush()
     while (page := _received(stream)) is not None:
         try:
-            answer: Value = (True, *plain_facts(facts_of(*page)))
+            answer: Value = (True, *packed(facts_of(*page)))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is one page's problem
             answer = (False, repr(error))
         stream.write(frame(answer))

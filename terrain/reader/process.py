@@ -12,7 +12,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from terrain.reader.wire import Value, facts_from, frame, unframed
+from terrain.reader.wire import Unpacker, Value, frame, unframed
 
 if TYPE_CHECKING:
     from terrain.reader.facts import FactsOf
@@ -36,6 +36,7 @@ class ReadingProcess(asyncio.Protocol):
     def __init__(self, facts_of: FactsOf) -> None:
         self._facts_of = facts_of
         self._buffer = bytearray()
+        self._unpacked = Unpacker().facts
         self._waiting: deque[tuple[asyncio.Future[PageFacts], float, int]] = deque()
         self._transport: asyncio.WriteTransport | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -125,11 +126,13 @@ class ReadingProcess(asyncio.Protocol):
     def _answered(self, value: Value) -> None:
         facts, _, size = self._waiting.popleft()
         self.bytes_waiting -= size
+        succeeded, *rest = value
+        # Also if nobody waits any more: later pages name addresses that this one brings.
+        found = self._unpacked(tuple(rest)) if succeeded else None
         if facts.done():
             return
-        succeeded, *rest = value
-        if succeeded:
-            facts.set_result(facts_from(tuple(rest)))
+        if found is not None:
+            facts.set_result(found)
         else:
             facts.set_exception(RuntimeError(rest[0]))
 

@@ -16,6 +16,9 @@ from terrain.rules.urls import Address
 LENGTH: Final = 4
 """Bytes in front of a frame that say how long it is."""
 
+MOST_ADDRESSES: Final = 8192
+"""Addresses remembered on both sides before they begin anew; a page may bring more at once."""
+
 _KINDS: Final = tuple(sorted(LinkKind))
 _POSITIONS: Final = tuple(sorted(Position))
 
@@ -40,42 +43,70 @@ def unframed(buffer: bytearray) -> Value | None:
     return value
 
 
-def plain_facts(facts: PageFacts) -> Value:
-    """Turn facts into what `marshal` knows."""
-    return (
-        facts.title,
-        facts.description,
-        facts.language,
-        facts.canonical_url,
-        facts.meta_robots,
-        facts.content_hash,
-        [
-            (*link.address, int(link.kind), link.anchor, link.rel, int(link.position))
-            for link in facts.links
-        ],
-        facts.encoding,
-        facts.note,
-    )
+class Packer:
+    """Turns facts into what `marshal` knows; the reading process has one.
+
+    An address is sent once and from then on named by its number: the pages of a site mostly link
+    to the same pages.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Address, int] = {}
+
+    def packed(self, facts: PageFacts) -> Value:
+        """Turn one page's facts; they must be unpacked in the same order."""
+        if len(self._numbers) > MOST_ADDRESSES:
+            self._numbers.clear()
+        numbers = self._numbers
+        known = len(numbers)
+        new: list[Value] = []
+        links: list[Value] = []
+        for address, kind, anchor, rel, position in facts.links:
+            number = numbers.get(address)
+            if number is None:
+                number = numbers[address] = len(numbers)
+                new.append(tuple(address))
+            links.append((number, +kind, anchor, rel, +position))
+        return (
+            facts.title,
+            facts.description,
+            facts.language,
+            facts.canonical_url,
+            facts.meta_robots,
+            facts.content_hash,
+            facts.encoding,
+            facts.note,
+            known,
+            new,
+            links,
+        )
 
 
-def facts_from(value: Value) -> PageFacts:
-    """Turn them back."""
-    title, description, language, canonical_url, meta_robots, content_hash, links, *rest = value
-    encoding, note = rest
-    kinds, positions = _KINDS, _POSITIONS
-    return PageFacts(
-        title,
-        description,
-        language,
-        canonical_url,
-        meta_robots,
-        content_hash,
-        tuple(
-            [
-                OutLink(Address(a, b, c, d, e), kinds[kind], anchor, rel, positions[position])
-                for a, b, c, d, e, kind, anchor, rel, position in links
-            ]
-        ),
-        encoding,
-        note,
-    )
+class Unpacker:
+    """Turns them back; the crawl has one for each reading process."""
+
+    def __init__(self) -> None:
+        self._addresses: list[Address] = []
+
+    def facts(self, value: Value) -> PageFacts:
+        """Turn the next page's facts back."""
+        *texts, known, new, links = value
+        addresses = self._addresses
+        del addresses[known:]  # all of them, when the other side has begun anew
+        addresses += map(Address._make, new)
+        make, kinds, positions = OutLink._make, _KINDS, _POSITIONS
+        title, description, language, canonical_url, meta_robots, content_hash, *rest = texts
+        found = [
+            make((addresses[number], kinds[kind], anchor, rel, positions[position]))
+            for number, kind, anchor, rel, position in links
+        ]
+        return PageFacts(
+            title,
+            description,
+            language,
+            canonical_url,
+            meta_robots,
+            content_hash,
+            tuple(found),
+            *rest,
+        )

@@ -18,6 +18,10 @@ SLOTS = 2**19
 FIRST_SLOTS = 2**13
 """Places at first: most runs are small."""
 
+MOST_NO_NEWS = 2**14
+"""Pages in the short memory before the table: a few megabytes."""
+
+_REDIRECT = LinkKind.REDIRECT
 _SHIFT = 16
 _WIDEST = 2**_SHIFT - 1
 # A radius is at least -1, that of a page one link beyond the limit; 0 is for an empty place.
@@ -36,6 +40,8 @@ class KnownPages:
 
     def forget(self) -> None:
         """Start with nothing."""
+        self._radius = 0
+        self._no_news: dict[int, int] = {}
         self._make(min(FIRST_SLOTS, self._most))
 
     def remember(self, page_id: int, check: int, radius: int) -> None:
@@ -67,15 +73,23 @@ class KnownPages:
 
     def news(self, links: Iterable[OutLink], radius: int) -> list[OutLink]:
         """Return the links that may change something, given the radius an ordinary one hands on."""
-        keys, values, mask, redirect = self._keys, self._values, self._mask, LinkKind.REDIRECT
+        # Nearly every link of a crawl ends here, so what was found out last is kept as a plain
+        # dictionary for the radius at hand.
+        if radius != self._radius or len(self._no_news) > MOST_NO_NEWS:
+            self._radius, self._no_news = radius, {}
+        no_news = self._no_news
+        get = no_news.get
+        new = [link for link in links if get(link[0][3]) != link[0][4] or link[1] is _REDIRECT]
+        keys, values, mask = self._keys, self._values, self._mask
         wanted = radius + _RAISE
         found = []
-        for link in links:
+        for link in new:
             _, _, _, key, check = link.address
             slot = key & mask
-            if keys[slot] == key and link.kind is not redirect:
+            if keys[slot] == key and link.kind is not _REDIRECT:
                 value = values[slot]
                 if value & _WIDEST >= wanted and value >> _SHIFT == check:
+                    no_news[key] = check
                     continue
             found.append(link)
         return found

@@ -143,6 +143,18 @@ def test_a_page_that_ends_the_process_costs_that_page_alone(config: Config) -> N
     assert others == [here(config, page(n)) for n in (1, 2)] + [here(config, page(3, LARGE))]
 
 
+def test_an_answer_that_nobody_waits_for_still_counts_for_the_next(config: Config) -> None:
+    async def work(reader: PageReader) -> PageFacts:
+        await reader.read(page(0, LARGE), *ADDRESS)
+        elsewhere = page(1).replace(b"/two", b"/three")
+        given_up = asyncio.ensure_future(reader.read(elsewhere, *ADDRESS))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        return await reader.read(elsewhere, *ADDRESS)
+
+    assert with_reader(config, work) == here(config, page(1).replace(b"/two", b"/three"))
+
+
 def test_a_page_that_is_never_done_is_given_up(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,11 @@
 """What is sent to the reading process and back is what came out of extraction."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terrain.reader.wire import facts_from, frame, plain_facts, unframed
+from terrain.reader import wire
+from terrain.reader.wire import frame, unframed
 from terrain.rules.extract import PageFacts
 from terrain.rules.links import LinkKind, OutLink, Position
 from terrain.rules.urls import Address
@@ -20,14 +22,26 @@ facts = st.builds(
 )
 
 
-@given(facts)
-def test_facts_come_back_as_they_were(sent: PageFacts) -> None:
-    arrived = unframed(bytearray(frame(plain_facts(sent))))
-    assert arrived is not None
-    received = facts_from(arrived)
+@given(st.lists(facts, max_size=5), st.sampled_from([0, 1, 3, 100]))
+def test_facts_come_back_as_they_were(sent: list[PageFacts], most: int) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(wire, "MOST_ADDRESSES", most)
+        packed, unpacked = wire.Packer().packed, wire.Unpacker().facts
+        received = [unpacked(unframed(bytearray(frame(packed(page)))) or ()) for page in sent]
     assert received == sent
-    assert all(isinstance(link.kind, LinkKind) for link in received.links)
-    assert all(isinstance(link.position, Position) for link in received.links)
+    links = [link for page in received for link in page.links]
+    assert all(isinstance(link.kind, LinkKind) for link in links)
+    assert all(isinstance(link.position, Position) for link in links)
+    assert all(isinstance(link.address, Address) for link in links)
+
+
+def test_an_address_is_sent_once() -> None:
+    link = OutLink(Address("a" * 1000, "b", "c", 1, 2), LinkKind.ANCHOR, "", "", Position.BODY)
+    page = PageFacts(None, None, None, None, None, "", (link,), "utf-8", None)
+    packer, unpacker = wire.Packer(), wire.Unpacker()
+    first, second = packer.packed(page), packer.packed(page)
+    assert len(frame(first)) > 1000 > len(frame(second))
+    assert unpacker.facts(first) == unpacker.facts(second) == page
 
 
 @given(st.lists(st.tuples(texts, ids), max_size=5), st.integers(1, 50))

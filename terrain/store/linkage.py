@@ -32,9 +32,8 @@ class Linkage:
     """Reads and writes the `link` table."""
 
     def __init__(self, dialect: Dialect, run: int, rollup: Rollup) -> None:
-        self._run = run
         self._rollup = rollup
-        self._insert = insert_into(link, dialect)
+        self._insert = insert_into(link, dialect, {"first_run": run, "last_run": None})
         self._update = update_by_key(
             link, dialect, ["kind", "position", "anchor", "rel", "last_run", "listed"]
         )
@@ -75,10 +74,9 @@ class Linkage:
         `host` is the page's. `read_before` is the run in which the page was last read, 0 for
         never: then there is nothing to compare with, which is the common case and costs no read.
         """
-        run = self._run
         if not read_before:
             self._new += [
-                (source, target, kind, position, anchor, rel, run, None, listed)
+                (source, target, kind, position, anchor, rel, listed)
                 for target, (kind, position, anchor, rel, listed, _) in links.items()
             ]
             self._rollup.read(host, links.values())
@@ -92,7 +90,7 @@ class Linkage:
             if before is None or before[4] is not None:
                 appeared.append(link_facts)
             if before is None:
-                self._new.append((source, target, *facts, run, None, listed))
+                self._new.append((source, target, *facts, listed))
                 continue
             # `listed` is never taken back: the index may hold too much, never too little.
             after = (*facts, None, listed or before[5])

@@ -6,13 +6,23 @@ the driver's work in the loop.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Dialect, Executable, Table, bindparam
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Executable,
+    Table,
+    bindparam,
+    literal_column,
+    null,
+)
 from sqlalchemy import select as sa_select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -27,6 +37,9 @@ BULK = 50
 
 CHUNK = 200
 """Ids per lookup: few enough for every driver, many enough that the call no longer matters."""
+
+_VALUE = r"(?:\?|%s|NULL|\d+)"
+"""What may stand in a row of an INSERT: a parameter, or what is the same in every row."""
 
 SIZES = (1, 16, 64, CHUNK)
 """Numbers of ids that there is a statement for."""
@@ -173,16 +186,24 @@ class Bulk:
     @cached_property
     def _row(self) -> str:
         """The parameters of one row, as they stand in the statement."""
-        found = re.search(r"\((?:\?|%s)(?:, (?:\?|%s))*\)", self._single.text.sql)
+        found = re.search(rf"\({_VALUE}(?:, {_VALUE})*\)", self._single.text.sql)
         assert found is not None
         return found[0]
 
 
-def insert_into(table: Table, dialect: Dialect) -> Bulk:
-    """`INSERT` of whole rows in the table's column order."""
-    names = [column.name for column in table.columns]
-    statement = insert_for(dialect, table).values({name: bindparam(name) for name in names})
-    return Bulk(statement, dialect, names)
+def insert_into(
+    table: Table, dialect: Dialect, constants: Mapping[str, int | None] | None = None
+) -> Bulk:
+    """`INSERT` of rows in the table's column order; without the columns that are `constants`.
+
+    To hand a value over costs the driver about as much as to write it.
+    """
+    fixed = constants or {}
+    names = [column.name for column in table.columns if column.name not in fixed]
+    values: dict[str, ColumnElement[Any]] = {name: bindparam(name) for name in names}
+    for name, value in fixed.items():
+        values[name] = null() if value is None else literal_column(str(value))
+    return Bulk(insert_for(dialect, table).values(values), dialect, names)
 
 
 def upsert_into(table: Table, dialect: Dialect) -> Bulk:

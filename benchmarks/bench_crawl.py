@@ -4,7 +4,8 @@
 
 Every crawler walks the same site over the same 32 connections. Terrain stores the whole graph in
 SQLite, transactionally; the others write JSON lines. Reported: pages per second, CPU per page,
-peak memory, coverage, and Terrain's ratios to the others (medians of the repetitions).
+peak memory (what its processes share counted once; and as RSS), coverage, and Terrain's ratios to
+the others (medians of the repetitions).
 """
 
 import argparse
@@ -33,6 +34,7 @@ class Sample:
     seconds: float
     cpu: float
     peak_mb: float
+    rss_mb: float
     pages: int
 
 
@@ -40,7 +42,7 @@ def measure(command: list[str], count: Callable[[], int]) -> Sample:
     ended = processes.run(command, stdout=subprocess.DEVNULL)
     if ended.code:
         raise SystemExit(f"{command[1]} ended with {ended.code}")
-    return Sample(ended.seconds, ended.cpu, ended.peak_mb, count())
+    return Sample(ended.seconds, ended.cpu, ended.peak_mb, ended.rss_mb, count())
 
 
 def lines(path: Path) -> int:
@@ -132,14 +134,14 @@ def report(name: str, samples: dict[str, list[Sample]]) -> None:
     rates = {c: median(c, "pages") / median(c, "seconds") for c in samples}
     most = max(median(c, "pages") for c in samples)
     print(f"\n### {name}: {most:.0f} pages, median of {len(samples['terrain'])}\n")
-    print("| crawler | pages/s | CPU ms/page | peak MB | coverage | terrain is |")
-    print("|---|---|---|---|---|---|")
+    print("| crawler | pages/s | CPU ms/page | peak MB | RSS MB | coverage | terrain is |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
     for crawler in samples:
         pages = median(crawler, "pages")
         print(
             f"| {crawler} | {rates[crawler]:.0f} | {1000 * median(crawler, 'cpu') / pages:.2f} "
-            f"| {median(crawler, 'peak_mb'):.0f} | {pages / most:.1%} "
-            f"| {rates['terrain'] / rates[crawler]:.2f} x |"
+            f"| {median(crawler, 'peak_mb'):.0f} | {median(crawler, 'rss_mb'):.0f} "
+            f"| {pages / most:.1%} | {rates['terrain'] / rates[crawler]:.2f} x |"
         )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-INTERVAL = 0.1
-"""Seconds between two looks at the memory; what is read each time is a peak already."""
+INTERVAL = 0.2
+"""Seconds between two looks at the memory."""
 
 
 @dataclass(frozen=True)
@@ -18,21 +18,28 @@ class Ended:
     cpu: float
     """Seconds of CPU, processes that it started included."""
     peak_mb: float
-    """The peaks of it and of all processes that it started, added up."""
+    """The most that it and all processes it started took at one time.
+
+    A page of memory that several of them share (the interpreter, a library) counts once (PSS).
+    """
+    rss_mb: float
+    """The same as `ps` would add it up, with what they share counted for each of them."""
     code: int
 
 
 def run(command: list[str], **options: Any) -> Ended:
-    """Run a command to its end."""
+    """Run a command to its end, as a user would: with compiled modules kept from the last time."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
-    process = subprocess.Popen(command, **options)
-    peaks: dict[int, float] = {}
+    process = subprocess.Popen(command, env=environment, **options)
+    most = {"Pss": 0.0, "Rss": 0.0}
     ended = threading.Event()
 
     def look() -> None:
         while not ended.wait(INTERVAL):
-            for pid in _family(process.pid):
-                peaks[pid] = max(peaks.get(pid, 0.0), _peak_mb(pid))
+            family = [_memory(pid) for pid in _family(process.pid)]
+            for kind, before in most.items():
+                most[kind] = max(before, sum(each.get(kind, 0.0) for each in family))
 
     watcher = threading.Thread(target=look)
     watcher.start()
@@ -41,8 +48,10 @@ def run(command: list[str], **options: Any) -> Ended:
     ended.set()
     watcher.join()
     process.returncode = os.waitstatus_to_exitcode(status)
-    peaks[process.pid] = usage.ru_maxrss / 1024  # exact, and there also if it was quick
-    return Ended(seconds, usage.ru_utime + usage.ru_stime, sum(peaks.values()), process.returncode)
+    # The kernel's own record of the first process is exact, also between two looks.
+    rss = max(most["Rss"], usage.ru_maxrss / 1024)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Ended(seconds, cpu, most["Pss"], rss, process.returncode)
 
 
 def _family(pid: int) -> list[int]:
@@ -56,10 +65,11 @@ def _family(pid: int) -> list[int]:
     return found
 
 
-def _peak_mb(pid: int) -> float:
+def _memory(pid: int) -> dict[str, float]:
+    """Return what a process takes now, in megabytes by the kernel's names; empty if it is gone."""
     try:
-        status = Path(f"/proc/{pid}/status").read_text()
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     except (FileNotFoundError, ProcessLookupError):
-        return 0.0
-    lines = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return int(lines[0].split()[1]) / 1024 if lines else 0.0
+        return {}
+    fields = (line.split() for line in lines)
+    return {name.rstrip(":"): int(value) / 1024 for name, value, *_ in fields}

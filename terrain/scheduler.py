@@ -141,6 +141,8 @@ class TerrainScheduler(BaseScheduler):
         return deferred_from_coro(self._close(completed=completed))
 
     async def _close(self, *, completed: bool) -> None:
+        # No page is left to be read: that process's memory goes before settling takes its own.
+        await self.crawler.spider.reader.close()  # type: ignore[union-attr]
         self.completed = await self.conductor.close(completed=completed)
         self.error = self.error or self.conductor.error
 

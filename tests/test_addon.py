@@ -72,7 +72,16 @@ class Witness:
         witness.crawler = crawler
         crawler.signals.connect(witness.opened, signals.spider_opened)
         crawler.signals.connect(witness.closed, signals.spider_closed)
+        crawler.signals.connect(witness.scraped, signals.item_scraped)
+        crawler.signals.connect(witness.received, signals.response_received)
+        witness.heard = {"item_scraped_count": 0, "response_received_count": 0}
         return witness
+
+    def scraped(self):
+        self.heard["item_scraped_count"] += 1
+
+    def received(self):
+        self.heard["response_received_count"] += 1
 
     def opened(self):
         crawler, engine = self.crawler, self.crawler.engine
@@ -83,6 +92,7 @@ class Witness:
             "extensions": [name(m) for m in crawler.extensions.middlewares],
             "spidermiddlewares": [name(m) for m in engine.scraper.spidermw.middlewares],
             "scheduler": name(engine.scheduler),
+            "scraper": name(engine.scraper),
             "schemes": [
                 scheme for scheme in ("http", "https", "file", "ftp", "s3", "data")
                 if handlers._get_handler(scheme) is not None
@@ -96,6 +106,8 @@ class Witness:
     def closed(self):
         stats = self.crawler.stats.get_stats()
         self.found["stats"] = sorted(stats)
+        self.found["heard"] = self.heard
+        self.found["counted"] = {key: stats[key] for key in self.heard}
         with open(%(report)r, "w") as file:
             json.dump(self.found, file, default=str)
 
@@ -139,6 +151,17 @@ def sample() -> Web:
     return Web({"a.test": Host(pages), "b.test": Host(otherwise=Status(429))})
 
 
+PAGES = {
+    "https://a.test/": "processed",
+    "https://a.test/old": "redirected",
+    "https://a.test/new": "processed",
+    "https://a.test/gone": "dead_link",
+    "https://a.test/file": "content_mismatch",
+    "https://a.test/flaky": "processed",
+    "https://b.test/": "rate_limited",
+}
+"""What the sample comes to. Of b.test only robots.txt is asked, so its page has no item."""
+
 Project = Callable[..., dict[str, Any]]
 
 
@@ -180,6 +203,10 @@ def project(tmp_path: Path) -> Project:
 def assert_wired(seen: dict[str, Any]) -> None:
     assert seen["settings"] == WANTED
     assert seen["scheduler"] == "terrain.scheduler.TerrainScheduler"
+    assert seen["scraper"] == "terrain.scraper.TerrainScraper"
+    # Scrapy's own figures are those of its signals, though nobody listens to these.
+    assert seen["counted"] == seen["heard"]
+    assert seen["counted"]["item_scraped_count"] == sum("a.test" in url for url in PAGES)
     assert seen["schemes"] == ["http", "https"]
     for kind, wanted in (
         ("middlewares", DOWNLOADER_MIDDLEWARES),
@@ -192,16 +219,7 @@ def assert_wired(seen: dict[str, Any]) -> None:
 
 
 def assert_crawled(tmp_path: Path) -> None:
-    states = Database(tmp_path / "config.toml").states()
-    assert states == {
-        "https://a.test/": "processed",
-        "https://a.test/old": "redirected",
-        "https://a.test/new": "processed",
-        "https://a.test/gone": "dead_link",
-        "https://a.test/file": "content_mismatch",
-        "https://a.test/flaky": "processed",
-        "https://b.test/": "rate_limited",
-    }
+    assert Database(tmp_path / "config.toml").states() == PAGES
 
 
 def test_one_line_of_a_foreign_project_switches_terrain_on(

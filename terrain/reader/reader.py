@@ -77,12 +77,13 @@ class PageReader:
             self._start()
 
     async def close(self) -> None:
-        """End the process, if there is one."""
+        """End the process, if there is one; a second time does nothing."""
         self._closed = True
         if self._starting is not None:
             await asyncio.wait([self._starting])
-        if self._process is not None:
-            await self._process.close()
+        process, self._process = self._process, None
+        if process is not None:
+            await process.close()
 
     def _read_here(
         self, body: bytes, content_type: str | None, fetch_url: str, identity: str

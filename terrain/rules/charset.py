@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 PRESCAN_BYTES: Final = 1024
@@ -130,11 +131,6 @@ _CANDIDATES: Final = (
     "gb18030",
     "big5hkscs",
 )
-_BY_CODEC: Final = {
-    codecs.lookup(codec).name: name
-    for name, codec, _ in _ROWS
-    if name not in {"gbk", "iso-8859-8-i", REPLACEMENT}
-}
 _NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _TAG: Final = re.compile(rb"<[^>]*+>?")
 
@@ -275,4 +271,11 @@ def _detected_legacy(body: bytes) -> str:
     ).best()
     if best is None:
         return FALLBACK
-    return _BY_CODEC.get(codecs.lookup(best.encoding).name, FALLBACK)
+    return _names_by_codec().get(codecs.lookup(best.encoding).name, FALLBACK)
+
+
+@cache
+def _names_by_codec() -> dict[str, str]:
+    """Give the WHATWG names by Python's; late, because that loads every codec there is."""
+    others = {"gbk", "iso-8859-8-i", REPLACEMENT}
+    return {codecs.lookup(codec).name: name for name, codec, _ in _ROWS if name not in others}

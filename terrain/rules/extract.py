@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from ada_url import join_url
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
 from terrain.rules.charset import decode
+from terrain.rules.digests import blake2b
 from terrain.rules.linkrules import NO_RULES
 from terrain.rules.links import LinkKind, OutLink, Position
 from terrain.rules.markup import INLINE, bounded

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from hashlib import blake2b
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ada_url import join_url, normalize_url
 
+from terrain.rules.digests import blake2b
 from terrain.rules.hosts import identity_host
 
 if TYPE_CHECKING:

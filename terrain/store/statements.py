@@ -32,8 +32,12 @@ if TYPE_CHECKING:
 
 Values = tuple[Any, ...]
 
-BULK = 50
-"""Rows per call: a third cheaper per row than one at a time; more gain little."""
+BULK = (64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1)
+"""Numbers of rows that there is a statement for, most first.
+
+With 64 a row costs a third less than alone, and more gain little. Not one for every number: each
+stays prepared, and those of six tables together took 5 MB.
+"""
 
 CHUNK = 200
 """Ids per lookup: few enough for every driver, many enough that the call no longer matters."""
@@ -167,10 +171,12 @@ class Bulk:
         if not self._single.text.plain:
             self._single.many(connection, rows)
             return
-        for start in range(0, len(rows), BULK):
-            some = rows[start : start + BULK]
-            flat = tuple(chain.from_iterable(some)) if len(some) > 1 else some[0]
-            connection.exec_driver_sql(self._sql(len(some)), flat)
+        start = 0
+        for size in BULK:
+            while len(rows) - start >= size:
+                some = rows[start : start + size]
+                start += size
+                connection.exec_driver_sql(self._sql(size), tuple(chain.from_iterable(some)))
 
     def _sql(self, size: int) -> str:
         """Return the text for that many rows: the one row of parameters, as often as needed.

@@ -78,7 +78,9 @@ def test_a_lookup_has_a_statement_for_every_number_of_keys() -> None:
     assert list(SIZES) == sorted(SIZES)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, BULK - 1, BULK, BULK + 1, 3 * BULK + 7])
+@pytest.mark.parametrize(
+    "count", [0, 1, 2, 13, max(BULK) - 1, max(BULK), max(BULK) + 1, 3 * max(BULK) + 7]
+)
 def test_any_number_of_rows_is_written_and_written_over(count: int) -> None:
     engine = create_engine("sqlite://")
     rows: list[tuple[object, ...]] = [(number, f"origin {number}") for number in range(count)]

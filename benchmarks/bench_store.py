@@ -65,7 +65,11 @@ def ratio(one: Times, other: Times, allowed: str) -> str:
     wall = statistics.median(other.wall) / statistics.median(one.wall)
     mean = statistics.mean(other.wall) / statistics.mean(one.wall)
     cpu = statistics.median(other.cpu) / statistics.median(one.cpu)
-    return f"  grows {wall:.2f} times (in the mean {mean:.2f}, in CPU {cpu:.2f}); {allowed}"
+    cpu_mean = statistics.mean(other.cpu) / statistics.mean(one.cpu)
+    return (
+        f"  grows {wall:.2f} times, in CPU {cpu:.2f} ({allowed}); "
+        f"in the mean {mean:.2f}, in CPU {cpu_mean:.2f}"
+    )
 
 
 def record(store: Store, outcomes: Sequence[PageOutcome]) -> tuple[float, float]:

@@ -21,6 +21,11 @@ FIRST_SLOTS = 2**13
 MOST_NO_NEWS = 2**14
 """Pages in the short memory before the table: a few megabytes."""
 
+SPARSE = 8
+"""Places for each page while there is room to grow: few evictions, and the full size is reached
+with the first 65,536 pages, so that a terrain of a hundred thousand takes what the largest does.
+"""
+
 _REDIRECT = LinkKind.REDIRECT
 _SHIFT = 16
 _WIDEST = 2**_SHIFT - 1
@@ -48,7 +53,7 @@ class KnownPages:
         """Note the radius of a page that no redirect hops lead to."""
         # A radius too wide for the place is remembered as narrower: asked again, never wrong.
         self._put(page_id, check << _SHIFT | min(radius + _RAISE, _WIDEST))
-        if self._taken * 2 > self._mask and self._mask + 1 < self._most:
+        if self._taken * SPARSE > self._mask and self._mask + 1 < self._most:
             self._grow()
 
     def _make(self, slots: int) -> None:
@@ -64,7 +69,7 @@ class KnownPages:
         self._values[slot] = value
 
     def _grow(self) -> None:
-        """Twice as many places: who shared one may part."""
+        """Make twice as many places."""
         keys, values = self._keys, self._values
         self._make(2 * (self._mask + 1))
         for page_id, value in zip(keys, values, strict=True):

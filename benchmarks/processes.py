@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-INTERVAL = 0.2
-"""Seconds between two looks at the memory."""
+INTERVAL = 0.5
+"""Seconds between two looks at the memory: the kernel takes milliseconds for one, and holds the
+process up meanwhile."""
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,15 @@ def serve(stream: BufferedRWPair) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
-    packed = Packer().packed
+    packer = Packer()
     stream.write(frame(HELLO))
     stream.flush()
     while (page := _received(stream)) is not None:
         try:
-            answer: Value = (True, *packed(facts_of(*page)))
+            answer: Value = (True, *packer.packed(facts_of(*page)))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is one page's problem
             answer = (False, repr(error))
+            packer.forget()
         stream.write(frame(answer))
         stream.flush()
 

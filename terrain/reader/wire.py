@@ -17,7 +17,7 @@ LENGTH: Final = 4
 """Bytes in front of a frame that say how long it is."""
 
 MOST_ADDRESSES: Final = 8192
-"""Addresses remembered on both sides before they begin anew; a page may bring more at once."""
+"""Addresses remembered from page to page; with more than that both sides begin anew."""
 
 _KINDS: Final = tuple(sorted(LinkKind))
 _POSITIONS: Final = tuple(sorted(Position))
@@ -55,8 +55,6 @@ class Packer:
 
     def packed(self, facts: PageFacts) -> Value:
         """Turn one page's facts; they must be unpacked in the same order."""
-        if len(self._numbers) > MOST_ADDRESSES:
-            self._numbers.clear()
         numbers = self._numbers
         known = len(numbers)
         new: list[Value] = []
@@ -67,6 +65,8 @@ class Packer:
                 number = numbers[address] = len(numbers)
                 new.append(tuple(address))
             links.append((number, +kind, anchor, rel, +position))
+        if len(numbers) > MOST_ADDRESSES:
+            self.forget()
         return (
             facts.title,
             facts.description,
@@ -81,6 +81,10 @@ class Packer:
             links,
         )
 
+    def forget(self) -> None:
+        """Send every address again: what was packed last did not get through, or it was much."""
+        self._numbers = {}
+
 
 class Unpacker:
     """Turns them back; the crawl has one for each reading process."""
@@ -93,6 +97,7 @@ class Unpacker:
         *texts, known, new, links = value
         addresses = self._addresses
         del addresses[known:]  # all of them, when the other side has begun anew
+        assert len(addresses) == known
         addresses += map(Address._make, new)
         make, kinds, positions = OutLink._make, _KINDS, _POSITIONS
         title, description, language, canonical_url, meta_robots, content_hash, *rest = texts
@@ -100,6 +105,8 @@ class Unpacker:
             make((addresses[number], kinds[kind], anchor, rel, positions[position]))
             for number, kind, anchor, rel, position in links
         ]
+        if len(addresses) > MOST_ADDRESSES:
+            self._addresses = []  # The other side does the same; a page may bring a million.
         return PageFacts(
             title,
             description,

@@ -35,6 +35,18 @@ def test_facts_come_back_as_they_were(sent: list[PageFacts], most: int) -> None:
     assert all(isinstance(link.address, Address) for link in links)
 
 
+def test_what_was_packed_in_vain_is_sent_again() -> None:
+    first, second = (
+        OutLink(Address(name, name, "c", 1, 2), LinkKind.ANCHOR, "", "", Position.BODY)
+        for name in ("one", "two")
+    )
+    page = PageFacts(None, None, None, None, None, "", (first, second), "utf-8", None)
+    packer, unpacker = wire.Packer(), wire.Unpacker()
+    packer.packed(page)
+    packer.forget()
+    assert unpacker.facts(packer.packed(page)) == page
+
+
 def test_an_address_is_sent_once() -> None:
     link = OutLink(Address("a" * 1000, "b", "c", 1, 2), LinkKind.ANCHOR, "", "", Position.BODY)
     page = PageFacts(None, None, None, None, None, "", (link,), "utf-8", None)

@@ -87,11 +87,13 @@ def test_what_it_leaves_out_was_remembered_with_at_least_that_radius(
     remembered: list[tuple[int, int, int]], asked: list[tuple[int, int]], radius: int
 ) -> None:
     known = KnownPages(8)
-    for page_id, check, found in remembered:
-        known.remember(page_id, check, found)
     links = [to(page_id, check) for page_id, check in asked]
-    news = known.news(links, radius)
-    for left_out in (each for each in links if each not in news):
-        page_id, check = left_out.address.page_id, left_out.address.check
-        radii = [r for known_id, c, r in remembered if (known_id, c) == (page_id, check)]
-        assert max(radii) >= radius
+    for count, (page_id, check, found) in enumerate(remembered, 1):
+        known.remember(page_id, check, found)
+        # Asked at every step: what was found out once is remembered a second time.
+        for wanted in (radius, radius - 1):
+            news = known.news(links, wanted)
+            for left_out in (each for each in links if each not in news):
+                target = (left_out.address.page_id, left_out.address.check)
+                radii = [r for known_id, c, r in remembered[:count] if (known_id, c) == target]
+                assert max(radii) >= wanted

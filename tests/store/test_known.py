@@ -91,7 +91,7 @@ def test_what_it_leaves_out_was_remembered_with_at_least_that_radius(
     for count, (page_id, check, found) in enumerate(remembered, 1):
         known.remember(page_id, check, found)
         # Asked at every step: what was found out once is remembered a second time.
-        for wanted in (radius, radius - 1):
+        for wanted in (radius, max(radius - 1, -1)):
             news = known.news(links, wanted)
             for left_out in (each for each in links if each not in news):
                 target = (left_out.address.page_id, left_out.address.check)

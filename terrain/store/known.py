@@ -51,22 +51,22 @@ class KnownPages:
 
     def remember(self, page_id: int, check: int, radius: int) -> None:
         """Note the radius of a page that no redirect hops lead to."""
+        values, slot = self._values, page_id & self._mask
+        was_empty = not values[slot]
+        self._keys[slot] = page_id
         # A radius too wide for the place is remembered as narrower: asked again, never wrong.
-        self._put(page_id, check << _SHIFT | min(radius + _RAISE, _WIDEST))
-        if self._taken * SPARSE > self._mask and self._mask + 1 < self._most:
-            self._grow()
+        values[slot] = check << _SHIFT | min(radius + _RAISE, _WIDEST)
+        if was_empty:
+            self._taken += 1
+            if self._taken > self._enough:
+                self._grow()
 
     def _make(self, slots: int) -> None:
         self._mask = slots - 1
         self._taken = 0
+        self._enough = slots // SPARSE if slots < self._most else slots
         self._keys = array("q", bytes(8 * slots))
         self._values = array("q", bytes(8 * slots))
-
-    def _put(self, page_id: int, value: int) -> None:
-        slot = page_id & self._mask
-        self._taken += not self._values[slot]
-        self._keys[slot] = page_id
-        self._values[slot] = value
 
     def _grow(self) -> None:
         """Make twice as many places."""
@@ -74,7 +74,9 @@ class KnownPages:
         self._make(2 * (self._mask + 1))
         for page_id, value in zip(keys, values, strict=True):
             if value:
-                self._put(page_id, value)
+                slot = page_id & self._mask
+                self._taken += not self._values[slot]
+                self._keys[slot], self._values[slot] = page_id, value
 
     def news(self, links: Iterable[OutLink], radius: int) -> list[OutLink]:
         """Return the links that may change something, given the radius an ordinary one hands on."""

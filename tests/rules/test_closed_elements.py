@@ -31,12 +31,13 @@ OPEN = [
 
 @pytest.mark.parametrize("html", CLOSED)
 def test_closed_at_once(html: bytes) -> None:
-    assert _without_closed(b"<p>" + html + b"</p>").replace(b" and ", b"") == b"<p></p>"
+    *_, last = _without_closed(b"<p>" + html + b"</p>")
+    assert last.replace(b" and ", b"") == b"<p></p>"
 
 
 @pytest.mark.parametrize("html", OPEN)
 def test_not_beyond_doubt(html: bytes) -> None:
-    assert _without_closed(html) == html
+    assert not list(_without_closed(html))
 
 
 def test_a_large_page_of_documentation_is_read_as_it_is() -> None:

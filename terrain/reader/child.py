@@ -8,10 +8,10 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from terrain.reader.wire import LENGTH, Packer, frame, unframed
+from terrain.reader.wire import Packer, frame, unframed
 
 if TYPE_CHECKING:
-    from io import BufferedRWPair
+    from collections.abc import Iterator
 
     from terrain.reader.facts import FactsOf
     from terrain.reader.wire import Value
@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 HELLO: Value = ("ready",)
 """Said once, when pages may come."""
 
+PIECE = 256 * 1024
+"""Bytes asked of the socket at a time."""
 
-def serve(stream: BufferedRWPair) -> None:
+
+def serve(connection: socket.socket) -> None:
     """Answer every page with its facts, in order; the end of the stream is the end."""
-    first = _received(stream)
+    pages = _received(connection)
+    first = next(pages, None)
     if first is None:
         return
     facts_of: FactsOf = pickle.loads(first[0])  # noqa: S301 - it comes from our parent
@@ -30,30 +34,30 @@ def serve(stream: BufferedRWPair) -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     packer = Packer()
-    stream.write(frame(HELLO))
-    stream.flush()
-    while (page := _received(stream)) is not None:
+    connection.sendall(frame(HELLO))
+    for page in pages:
         try:
             answer: Value = (True, *packer.packed(facts_of(*page)))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is one page's problem
             answer = (False, repr(error))
             packer.forget()
-        stream.write(frame(answer))
-        stream.flush()
+        # One by one: if the next page ends this process, it must be known which page that was.
+        connection.sendall(frame(answer))
 
 
-def _received(stream: BufferedRWPair) -> Value | None:
-    header = stream.read(LENGTH)
-    if len(header) < LENGTH:
-        return None
-    return unframed(bytearray(header + stream.read(int.from_bytes(header, "big"))))
+def _received(connection: socket.socket) -> Iterator[Value]:
+    buffer = bytearray()
+    while data := connection.recv(PIECE):
+        buffer += data
+        while (value := unframed(buffer)) is not None:
+            yield value
 
 
 def main() -> None:
     """Serve on the socket whose number is the only argument."""
     with socket.socket(fileno=int(sys.argv[1])) as connection:
         try:
-            serve(connection.makefile("rwb"))
+            serve(connection)
         except (BrokenPipeError, ConnectionResetError):
             return  # The parent was killed: there is nobody left to read for.
 

@@ -39,6 +39,7 @@ class ReadingProcess(asyncio.Protocol):
         self._unpacked = Unpacker().facts
         self._waiting: deque[tuple[asyncio.Future[PageFacts], float, int]] = deque()
         self._transport: asyncio.WriteTransport | None = None
+        self._outbox: list[bytes] = []
         self._process: subprocess.Popen[bytes] | None = None
         self._watch: asyncio.TimerHandle | None = None
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -67,19 +68,17 @@ class ReadingProcess(asyncio.Protocol):
             ours.close()
             raise
         await asyncio.get_running_loop().create_connection(lambda: self, sock=ours)
-        assert self._transport is not None
-        self._transport.write(frame((pickle.dumps(self._facts_of),)))
+        self._send(frame((pickle.dumps(self._facts_of),)))
 
     def read(
         self, body: bytes, content_type: str | None, fetch_url: str, identity: str
     ) -> asyncio.Future[PageFacts]:
         """Ask for the facts of a page."""
-        assert self._transport is not None
         loop = asyncio.get_running_loop()
         facts: asyncio.Future[PageFacts] = loop.create_future()
         self._waiting.append((facts, time.monotonic(), len(body)))
         self.bytes_waiting += len(body)
-        self._transport.write(frame((body, content_type, fetch_url, identity)))
+        self._send(frame((body, content_type, fetch_url, identity)))
         if self._watch is None:
             self._watch = loop.call_later(PATIENCE, self._check_patience)
         return facts
@@ -122,6 +121,21 @@ class ReadingProcess(asyncio.Protocol):
             if not facts.done():
                 facts.set_exception(error)
             error = AskAgain()  # type: ignore[assignment]
+
+    def _send(self, packed: bytes) -> None:
+        """Write a frame, together with what else this turn of the loop brings.
+
+        Every call into the system gives the interpreter's lock away, and it has to be won back.
+        """
+        if not self._outbox:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._outbox.append(packed)
+
+    def _flush(self) -> None:
+        frames, self._outbox = self._outbox, []
+        if not self.gone:
+            assert self._transport is not None
+            self._transport.write(b"".join(frames))
 
     def _answered(self, value: Value) -> None:
         facts, _, size = self._waiting.popleft()

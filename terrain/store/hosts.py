@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from sqlalchemy import Connection, Dialect, bindparam
+from sqlalchemy import Connection, Dialect, bindparam, select
 
 from terrain.rules.hosts import HostKind, root_of
 from terrain.rules.states import PageState
@@ -84,7 +84,11 @@ class Hosts:
         self._insert = upsert_into(host, dialect)
         self._update = update_by_key(host, dialect, _COLUMNS)
         self._root_lookup = Prepared(
-            root_state.select().where(root_state.c.name == bindparam("name")), dialect, ["name"]
+            select(root_state.c.subdomains).where(
+                root_state.c.name == bindparam("name"), root_state.c.run == bindparam("run")
+            ),
+            dialect,
+            ["name", "run"],
         )
         self._root_upsert = upsert_into(root_state, dialect)
 
@@ -144,7 +148,9 @@ class Hosts:
     def name_of(self, connection: Connection, key: int) -> str:
         """Return a known host's name, without meeting it in this run."""
         row = self._cached(key)
-        return row.name if row is not None else str(self._lookup.rows(connection, [key])[0].name)
+        if row is None:
+            row = HostRow(*self._lookup.rows(connection, [key])[0])
+        return row.name
 
     def id_of(self, name: str) -> int:
         """Return the id of a host, known or not."""
@@ -172,8 +178,8 @@ class Hosts:
         cap = self.policy.max_subdomains
         if cap is None or not takes_a_place(self.policy, row.name, row.root):
             return None
-        found = self._root_lookup.all(connection, (row.root,))
-        taken = found[0].subdomains if found and found[0].run == self.run else 0
+        found = self._root_lookup.all(connection, (row.root, self.run))
+        taken = found[0][0] if found else 0
         if taken >= cap:
             row.run_state = PageState.SUBDOMAIN_LIMIT_HIT
         else:

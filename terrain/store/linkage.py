@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Dialect, bindparam, literal_column, select
 
 from terrain.rules.links import LinkKind
-from terrain.store.rollup import LinkFacts, Rollup
+from terrain.store.rollup import Rollup
 from terrain.store.schema import link
 from terrain.store.statements import Lookup, Prepared, Values, insert_into, update_by_key
 
 # Written as a literal: SQLite uses a partial index only where the query repeats its condition.
 _IS_REDIRECT = link.c.kind == literal_column(str(int(LinkKind.REDIRECT)))
 _PRESENT = link.c.last_run.is_(None)
+
+
+LinkRow = tuple[int, int, int, int, str | None, str | None, int]
+"""From, to, kind, position, anchor, rel, and 1 if the target's host is on a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Linkage:
         self._out = Lookup(edges, link.c.from_id, dialect, _PRESENT)
         self._redirects_out = Lookup(edges, link.c.from_id, dialect, _IS_REDIRECT, _PRESENT)
         self._redirects_in = Lookup(edges, link.c.to_id, dialect, _IS_REDIRECT, _PRESENT)
-        self._new: list[Values] = []
+        self._new: list[LinkRow] = []
         self._changed: list[Values] = []
 
     def start(self) -> None:
@@ -64,33 +68,32 @@ class Linkage:
     def replace(
         self,
         connection: Connection,
-        source: int,
-        host: int,
+        page: tuple[int, int],
         read_before: int,
-        links: dict[int, LinkFacts],
+        links: list[LinkRow],
+        hosts: list[str],
     ) -> None:
-        """Take in the links of a page just read, by target.
+        """Take in the links of a page just read, one for each target.
 
-        `host` is the page's. `read_before` is the run in which the page was last read, 0 for
-        never: then there is nothing to compare with, which is the common case and costs no read.
+        `page` is its id and its host's, `hosts` are those the links lead to. `read_before` is the
+        run in which the page was last read, 0 for never: then there is nothing to compare with,
+        which is the common case and costs no read.
         """
+        source, host = page
         if not read_before:
-            self._new += [
-                (source, target, kind, position, anchor, rel, listed)
-                for target, (kind, position, anchor, rel, listed, _) in links.items()
-            ]
-            self._rollup.read(host, links.values())
+            self._new += links
+            self._rollup.read(host, hosts)
             return
-        known = {row[0]: tuple(row[1:]) for row in self._of_page.all(connection, (source,))}
-        appeared: list[LinkFacts] = []
+        known = {row[0]: row[1:] for row in self._of_page.all(connection, (source,))}
+        appeared: list[str] = []
         gone: list[int] = []
-        for target, link_facts in links.items():
-            *facts, listed, _ = link_facts
+        for row, leads_to in zip(links, hosts, strict=True):
+            _, target, *facts, listed = row
             before = known.pop(target, None)
             if before is None or before[4] is not None:
-                appeared.append(link_facts)
+                appeared.append(leads_to)
             if before is None:
-                self._new.append((source, target, *facts, listed))
+                self._new.append(row)
                 continue
             # `listed` is never taken back: the index may hold too much, never too little.
             after = (*facts, None, listed or before[5])
@@ -100,7 +103,7 @@ class Linkage:
             if before[4] is None:
                 self._changed.append((*before[:4], read_before, before[5], source, target))
                 gone.append(target)
-        self._rollup.read_again(connection, host, links.values(), appeared=appeared, gone=gone)
+        self._rollup.read_again(connection, host, hosts, appeared=appeared, gone=gone)
 
     def write(self, connection: Connection) -> None:
         """Write what `replace` collected."""
@@ -121,9 +124,6 @@ class Linkage:
         return _edges(self._redirects_in.rows(connection, pages))
 
 
-def _edges(rows: list[tuple[int, int, int]]) -> list[Edge]:
+def _edges(rows: list[Values]) -> list[Edge]:
     # A lookup fills short chunks up with a repeated key, so an edge may come twice: keep one.
-    return [
-        Edge(source, target, kind == LinkKind.REDIRECT)
-        for source, target, kind in set(map(tuple, rows))
-    ]
+    return [Edge(source, target, kind == LinkKind.REDIRECT) for source, target, kind in set(rows)]

@@ -11,13 +11,13 @@ from terrain.rules.states import WAITING, PageState
 from terrain.rules.urls import Address
 from terrain.store.faults import Faults
 from terrain.store.hosts import Hosts
-from terrain.store.linkage import Linkage
+from terrain.store.linkage import Linkage, LinkRow
 from terrain.store.outcomes import PageOutcome, Recorded
 from terrain.store.pages import PageRow, Pages
 from terrain.store.policy import Policy
 from terrain.store.reach import Reach, passed_on
 from terrain.store.revisits import Revisits
-from terrain.store.rollup import LinkFacts, Rollup
+from terrain.store.rollup import Rollup
 from terrain.store.schema import page_address, page_fact, visits
 from terrain.store.statements import Prepared, Values, insert_for, update_by_key, upsert_into
 
@@ -106,14 +106,14 @@ class Recorder:
             if link.address.host not in refused:
                 radius, hops = passed_on(source, redirect=link.kind is LinkKind.REDIRECT)
                 self._reach.arrive(connection, link.address, radius, hops, now, recorded)
-        targets: dict[str, tuple[int, int]] = {}
+        listed: dict[str, int] = {}
         for outcome in taken:
             if outcome.page_id in read_before:
-                links = self._links(outcome, recorded.collisions, targets)
+                links, hosts = self._links(outcome, recorded.collisions, listed)
                 recorded.links += len(links)
+                page = (outcome.page_id, self._host_of(outcome))
                 before = read_before[outcome.page_id]
-                host = self._host_of(outcome)
-                self._linkage.replace(connection, outcome.page_id, host, before, links)
+                self._linkage.replace(connection, page, before, links, hosts)
         self._linkage.write(connection)
         self._rollup.write(connection)
         self._finish(connection, taken, now, recorded)
@@ -184,28 +184,26 @@ class Recorder:
         return refused
 
     def _links(
-        self, outcome: PageOutcome, refused: Sequence[str], hosts: dict[str, tuple[int, int]]
-    ) -> dict[int, LinkFacts]:
-        """Return the outcome's links by target: no self-links, one per pair, no collisions.
+        self, outcome: PageOutcome, refused: Sequence[str], listed: dict[str, int]
+    ) -> tuple[list[LinkRow], list[str]]:
+        """Return the outcome's links as rows, and beside them the hosts they lead to.
 
-        `refused` are identities; `hosts` remembers for this batch which hosts are on a list, and
-        their ids.
+        `refused` are identities; `listed` remembers for this batch which hosts are on a list.
         """
-        links: dict[int, LinkFacts] = {}
-        source = outcome.page_id
-        for address, kind, anchor, rel, position in outcome.links:
-            identity, _, host, target, _ = address
-            if target == source or (refused and identity in refused):
-                continue
-            if target in links and links[target][0] <= kind:
-                continue
-            about = hosts.get(host)
-            if about is None:
-                about = int(self._policy.listed(host) is not None), self.hosts.id_of(host)
-                hosts[host] = about
-            # Nothing is stored as NULL. `+`: the driver wants plain numbers, and that is quickest.
-            links[target] = (+kind, +position, anchor or None, rel or None, *about)
-        return links
+        source, links = outcome.page_id, outcome.links
+        targets = {link[0][3] for link in links}
+        if refused or source in targets or len(targets) < len(links):
+            links = _one_for_each(links, source, refused)
+        hosts = [link[0][2] for link in links]
+        for host in {*hosts} - listed.keys():
+            listed[host] = int(self._policy.listed(host) is not None)
+        # By position, as this is done for every link: address[2] is its host, address[3] its id.
+        # Nothing is stored as NULL. `+`: the driver wants plain numbers, and that is quickest.
+        rows = [
+            (source, address[3], +kind, +position, anchor or None, rel or None, listed[address[2]])
+            for address, kind, anchor, rel, position in links
+        ]
+        return rows, hosts
 
     def _finish(
         self, connection: Connection, outcomes: Sequence[PageOutcome], now: str, recorded: Recorded
@@ -266,3 +264,19 @@ class Recorder:
             if row.state in {PageState.FAILED, PageState.REDIRECTED}:
                 verdicts.append((row.state, message, key, self._run))
         self._visit_state.many(connection, verdicts)
+
+
+def _one_for_each(links: Sequence[OutLink], source: int, refused: Sequence[str]) -> list[OutLink]:
+    """Return one link for each target, of the kind that goes first; no self-links, no collisions.
+
+    What the extraction finds is like that already; other components may have had a say.
+    """
+    kept: dict[int, OutLink] = {}
+    for link in links:
+        target = link.address.page_id
+        if target == source or link.address.identity in refused:
+            continue
+        before = kept.get(target)
+        if before is None or link.kind < before.kind:
+            kept[target] = link
+    return list(kept.values())

@@ -9,19 +9,13 @@ By domain, it is the number of visits that saw the link, and never shrinks.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, Dialect, bindparam, literal_column
 
 from terrain.store.hosts import Hosts
 from terrain.store.schema import edge, page, visits
 from terrain.store.statements import Lookup, Prepared, insert_for
-
-LinkFacts = tuple[int, int, str | None, str | None, int, int]
-"""Kind, position, anchor, rel, 1 if the target's host is on a list, and that host's id."""
-
-_host_of = itemgetter(5)
 
 
 class Rollup:
@@ -56,9 +50,10 @@ class Rollup:
         """Begin a batch."""
         self._changes.clear()
 
-    def read(self, host: int, links: Collection[LinkFacts]) -> None:
-        """A page of this host shows links that it did not show before."""
-        for target, number in Counter(map(_host_of, links)).items():
+    def read(self, host: int, targets: Iterable[str]) -> None:
+        """A page of this host shows links to these hosts that it did not show before."""
+        for name, number in Counter(targets).items():
+            target = self._hosts.id_of(name)
             if target != host:
                 self._changes[host, target] += number
 
@@ -66,23 +61,24 @@ class Rollup:
         self,
         connection: Connection,
         host: int,
-        links: Collection[LinkFacts],
+        targets: Iterable[str],
         *,
-        appeared: Collection[LinkFacts],
+        appeared: Iterable[str],
         gone: Sequence[int],
     ) -> None:
-        """A page of this host was read again and shows `links`.
+        """A page of this host was read again and shows links to the hosts `targets`.
 
-        `appeared` of them were not there the last time; `gone` are the ids of pages it does not
+        Those to `appeared` were not there the last time; `gone` are the ids of pages it does not
         name any more. Only of these few are the hosts looked up.
         """
         if self._by_domain:
-            self.read(host, links)
+            self.read(host, targets)
             return
         self.read(host, appeared)
         if gone:
             # By id: a lookup may give a row more than once.
-            for target in dict(map(tuple, self._hosts_of.rows(connection, gone))).values():
+            hosts: dict[int, int] = dict(self._hosts_of.rows(connection, gone))
+            for target in hosts.values():
                 if target != host:
                     self._changes[host, target] -= 1
 

@@ -4,7 +4,16 @@ import logging
 import math
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import Connection, Dialect, bindparam, delete, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Dialect,
+    bindparam,
+    delete,
+    func,
+    literal_column,
+    select,
+)
 
 from terrain.rules.states import PageState
 from terrain.store.clock import iso
@@ -12,6 +21,7 @@ from terrain.store.hosts import CLOSED_BECAUSE, HostRow, Hosts, host_id
 from terrain.store.outcomes import HostSupply, RobotsRecord, WaitingPage
 from terrain.store.schema import frontier_entry, page, page_address, page_fact, robots
 from terrain.store.statements import (
+    ByKeys,
     Lookup,
     Prepared,
     Values,
@@ -72,12 +82,11 @@ class Supply:
             dialect,
             ["id", "error_message"],
         )
-        self._mark = Prepared(
-            page.update()
-            .where(page.c.id == bindparam("key"), page.c.state == PageState.QUEUED.value)
-            .values(state=bindparam("state")),
-            dialect,
-            ["state", "key"],
+        # As literals: the keys alone are given.
+        queued: ColumnElement[str] = literal_column(f"'{PageState.QUEUED}'")
+        fetching: ColumnElement[str] = literal_column(f"'{PageState.FETCHING}'")
+        self._mark = ByKeys(
+            page.update().where(page.c.state == queued).values(state=fetching), page.c.id, dialect
         )
 
     def hosts_with_work(
@@ -215,12 +224,12 @@ class Supply:
             return False
         # One more than is done: whether it is there says whether to come again.
         keys = self._keys.all(connection, (row.id, DRAIN_CHUNK + len(held) + 1))
-        waiting = [key for key in keys if key.page_id not in held]
+        waiting = [(page_id, entry) for *entry, page_id in keys if page_id not in held]
         free = waiting[:DRAIN_CHUNK]
-        self._set_state.many(connection, [(state.value, key.page_id) for key in free])
+        self._set_state.many(connection, [(state.value, page_id) for page_id, _ in free])
         reason = CLOSED_BECAUSE.get(state)
-        self._message.many(connection, [(key.page_id, reason) for key in free])
-        self._delete_entry.many(connection, [tuple(key[:3]) for key in free])
+        self._message.many(connection, [(page_id, reason) for page_id, _ in free])
+        self._delete_entry.many(connection, [tuple(entry) for _, entry in free])
         self._hosts.flush(connection)
         return len(waiting) > len(free)
 
@@ -239,7 +248,7 @@ class Supply:
 
     def mark_fetching(self, connection: Connection, pages: Sequence[int]) -> None:
         """Note that these pages are being asked for; after a crash they are put back."""
-        self._mark.many(connection, [(PageState.FETCHING.value, key) for key in pages])
+        self._mark.run(connection, pages)
 
     def keep_robots(self, connection: Connection, name: str, record: RobotsRecord) -> None:
         """Keep a robots.txt answer until it expires."""

@@ -14,7 +14,7 @@ from terrain.store.statements import (
     CHUNK,
     SIZES,
     Bulk,
-    Lookup,
+    ByKeys,
     Prepared,
     insert_into,
     upsert_into,
@@ -38,7 +38,7 @@ def statements(holder: object, seen: set[int]) -> Iterator[Prepared]:
     seen.add(id(holder))
     if isinstance(holder, Prepared):
         yield holder
-    elif isinstance(holder, Lookup):
+    elif isinstance(holder, ByKeys):
         yield from (holder.statement(size) for size in SIZES)
     elif isinstance(holder, Bulk):
         yield holder._single

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
+from sqlalchemy import Connection
 
 from terrain.rules.depth import MAX_HOPS
 from terrain.rules.states import PageState
 from terrain.store import Fault, Policy, Start
+from terrain.store.statements import Prepared, Values
 from tests.store.terrains import Terrain, ended, make_policy, processed, redirected
 
 Make = Callable[[Policy], Terrain]
@@ -110,21 +110,22 @@ def test_a_page_asked_twice_in_a_run_has_one_visit(terrain: Terrain) -> None:
     assert visits(terrain)["c.test"] == before == len(chain)
 
 
-def test_a_batch_writes_a_pair_of_hosts_once(terrain: Terrain) -> None:
+def test_a_batch_writes_a_pair_of_hosts_once(
+    terrain: Terrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not once for each link: that is what makes it cheap."""
     pages = [f"https://a.test/{number}" for number in range(20)]
     terrain.record(processed(HOME, *pages))
     rows: list[int] = []
+    many = Prepared.many
 
-    def note(_c: object, _cursor: object, statement: str, parameters: object, *_: object) -> None:
-        if "INSERT INTO edge" in statement:
-            rows.append(len(parameters))  # type: ignore[arg-type]
+    def note(prepared: Prepared, connection: Connection, given: list[Values]) -> None:
+        if "INSERT INTO edge" in prepared.text.sql:
+            rows.append(len(given))
+        many(prepared, connection, given)
 
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        terrain.record(*(processed(page, C1, C2, D) for page in pages))
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
+    monkeypatch.setattr(Prepared, "many", note)
+    terrain.record(*(processed(page, C1, C2, D) for page in pages))
     assert rows == [2]
 
 

@@ -114,9 +114,10 @@ class TerrainDownloadHandler(BaseDownloadHandler):
 
     def _tls(self, config: Config) -> ssl.SSLContext | bool:
         """Give what a certificate is verified against."""
+        if config.network.ca_file is None:
+            return True  # aiohttp has loaded all the world's certificates, which takes a while.
         context = ssl.create_default_context()
-        if config.network.ca_file is not None:
-            context.load_verify_locations(config.network.ca_file)
+        context.load_verify_locations(config.network.ca_file)
         return context
 
     async def download_request(self, request: Request) -> Response:
@@ -242,10 +243,6 @@ class PlainHttpHandler(TerrainDownloadHandler):
     """The same for plain http, made when it is first needed, which it rarely is."""
 
     lazy = True
-
-    def _tls(self, config: Config) -> bool:  # noqa: ARG002 - the signature above
-        """It never gets as far; all the world's certificates would take 20 ms to load."""
-        return True
 
 
 def _usual_headers(crawler: Crawler) -> Headers:

@@ -40,7 +40,7 @@ class OutcomeMiddleware:
             seen = seen or isinstance(output, PageItem)
             yield output
         if not seen:
-            item = self._broken(response, Swallowed("a component swallowed the page's item"))
+            item = self.broken(response, Swallowed("a component swallowed the page's item"))
             if item is not None:
                 yield item
 
@@ -48,10 +48,11 @@ class OutcomeMiddleware:
         self, response: Response, exception: Exception
     ) -> Iterable[Any] | None:
         """A callback broke: that is the page's outcome."""
-        item = self._broken(response, exception)
+        item = self.broken(response, exception)
         return None if item is None else [item]
 
-    def _broken(self, response: Response, error: Exception) -> PageItem | None:
+    def broken(self, response: Response, error: Exception) -> PageItem | None:
+        """Make the item that says what broke, unless the page has its outcome."""
         errand = errand_of_answer(response)
         if errand is None or errand.entry is None or response.request is None:
             return None

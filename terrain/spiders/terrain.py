@@ -80,11 +80,22 @@ class TerrainSpider(Spider):
         for seed in seeds:
             yield seed
 
+    @property
+    def reads_as_written(self) -> bool:
+        """False for a spider made from this one that reads answers its own way."""
+        return type(self).parse is TerrainSpider.parse
+
     async def parse(self, response: Response) -> AsyncIterator[PageItem]:
-        """Make the item of an answer."""
+        """Yield the item of an answer."""
+        item = await self.item_of(response)
+        if item is not None:
+            yield item
+
+    async def item_of(self, response: Response) -> PageItem | None:
+        """Make the item of an answer, None for an answer that is not a page's."""
         errand = errand_of_answer(response)
         if errand is None or errand.entry is None:
-            return
+            return None
         item = self._item(response.request, errand)
         item.status_code = response.status
         item.content_type = _header(response, "Content-Type")
@@ -94,7 +105,7 @@ class TerrainSpider(Spider):
             self._redirected(item, errand)
         else:
             await self._answered(item, errand, response)
-        yield item
+        return item
 
     def failed(self, failure: Failure) -> Iterator[PageItem]:
         """Make the item of a request that got no whole answer."""

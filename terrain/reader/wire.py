@@ -7,11 +7,15 @@ faster than pickle for fifty links, and nothing of it is ever stored.
 from __future__ import annotations
 
 import marshal
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from terrain.rules.extract import PageFacts
 from terrain.rules.links import LinkKind, OutLink, Position
 from terrain.rules.urls import Address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LENGTH: Final = 4
 """Bytes in front of a frame that say how long it is."""
@@ -21,6 +25,9 @@ MOST_ADDRESSES: Final = 8192
 
 _KINDS: Final = tuple(sorted(LinkKind))
 _POSITIONS: Final = tuple(sorted(Position))
+
+_make_link = cast("Callable[[Value], OutLink]", partial(tuple.__new__, OutLink))
+"""`OutLink._make` without its look at the length: half the time, for every link of every page."""
 
 Value = tuple[Any, ...]
 
@@ -99,7 +106,7 @@ class Unpacker:
         del addresses[known:]  # all of them, when the other side has begun anew
         assert len(addresses) == known
         addresses += map(Address._make, new)
-        make, kinds, positions = OutLink._make, _KINDS, _POSITIONS
+        make, kinds, positions = _make_link, _KINDS, _POSITIONS
         title, description, language, canonical_url, meta_robots, content_hash, *rest = texts
         found = [
             make((addresses[number], kinds[kind], anchor, rel, positions[position]))

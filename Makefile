@@ -8,7 +8,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup crawl test lint types contract unit docs constraints clean \
-	bench bench-tools bench-store bench-rollup bench-rules bench-frontier bench-fairness bench-memory \
+	bench bench-tools bench-store bench-growth bench-rollup bench-rules bench-frontier bench-fairness bench-memory \
 	bench-domains bench-reports check-real chaos soak fuzz
 
 help:  ## list the targets
@@ -53,6 +53,9 @@ bench-tools:  ## nginx and documentation packages, for bench and check-real
 
 bench-store: $(STAMP)  ## recording pages at 10 thousand and at 1 million stored
 	$(BIN)/python benchmarks/bench_store.py $(ARGS)
+
+bench-growth: $(STAMP)  ## what a page costs a crawl at 10 thousand and at 1 million stored
+	$(BIN)/python benchmarks/bench_growth.py $(ARGS)
 
 bench-rollup: $(STAMP)  ## what keeping nodes and edges costs
 	$(BIN)/python benchmarks/bench_rollup.py $(ARGS)

@@ -55,6 +55,19 @@ def run(command: list[str], **options: Any) -> Ended:
     return Ended(seconds, cpu, most["Pss"], rss, process.returncode)
 
 
+def cpu(pid: int) -> float:
+    """Return the seconds of CPU that a running process and those it started have used so far."""
+    return sum(map(_cpu, _family(pid)))
+
+
+def _cpu(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _family(pid: int) -> list[int]:
     found = [pid]
     for children in Path(f"/proc/{pid}/task").glob("*/children"):

@@ -95,11 +95,15 @@ def crawl(config: Path, *options: str, expect: int | None = 0, timeout: float = 
 
 
 def scrapy_crawl(
-    config: Path, *options: str, timeout: float = 120, **environment: str
+    config: Path,
+    *options: str,
+    spider: str = "terrain",
+    timeout: float = 120,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run `scrapy crawl terrain` in the checkout, as its scrapy.cfg has it, to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "terrain", "-a", f"config={config}", *options],
+        [sys.executable, "-m", "scrapy", "crawl", spider, "-a", f"config={config}", *options],
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -8,7 +8,7 @@ import random
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -98,6 +98,30 @@ def test_a_costly_tree_is_not_built(body):
 )
 def test_an_ordinary_document_is_parsed_as_it_is(body):
     assert bounded(body).html is body
+
+
+ATTRIBUTES = st.sampled_from(
+    [b"x", b"a=1", b"t='>'", b't="<>"', b"t=\t'>'", b't = ">"', b"'>", b'="', b"y" * 120,
+     b"z" * 260, b"q " * 600, b"/", b"<b", b">", b"title="]
+)  # fmt: skip
+TAGS = st.builds(
+    lambda name, attributes: b"<%s %s>" % (name, b" ".join(attributes)),
+    st.sampled_from([b"b", b"A", b"code", b"p", b"!--"]),
+    st.lists(ATTRIBUTES, max_size=6),
+)
+
+
+@settings(max_examples=1_000)
+@given(st.lists(TAGS, max_size=3).map(b"text".join))
+def test_what_passes_the_quick_look_would_pass_the_long_one(body):
+    """The quick look is for all tags at once; the long one takes each of them apart."""
+    if markup._HIDDEN_END.search(body) or markup._LONG_TAG.search(body):
+        return
+    assert not any(markup._MANY_ATTRIBUTES.findall(body))
+    for start in markup._REOPENED_START.finditer(body):
+        rest = markup._REST_OF_TAG.match(body, start.end())
+        assert rest is not None
+        assert rest.end() - start.start() <= 256
 
 
 def test_formatting_alike_is_opened_again_three_times_only():

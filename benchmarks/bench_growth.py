@@ -130,7 +130,8 @@ max-concurrent = 4
 """,
         encoding="utf-8",
     )
-    load(database, size, waiting)
+    # Of few hosts: a page from anywhere would cost a TLS handshake, whatever is stored.
+    load(database, size, waiting, anywhere=False)
     found = load_config(str(config))
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute(
@@ -159,7 +160,7 @@ def main() -> int:
                 began, place = time.perf_counter(), directory / str(size)
                 place.mkdir()
                 port, ca_file = servers.enter_context(serving(StoredWeb(size), place))
-                terrains.append(made(place, size, 2_000, port, ca_file))
+                terrains.append(made(place, size, 6_000, port, ca_file))
                 print(f"{size:,} pages loaded in {time.perf_counter() - began:.0f} s", flush=True)
             for _ in range(rounds):
                 for terrain in terrains:

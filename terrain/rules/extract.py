@@ -304,16 +304,19 @@ class _Sections:
 
     def position(self, node: LexborNode) -> Position:
         """Return where in the document a node stands."""
-        known = self._known
+        known, roles = self._known, self._roles
         passed: list[int] = []
-        found: Position | None = Position.BODY
+        found: Position | None = None
         ancestor = node.parent
         while ancestor is not None:
             key = ancestor.mem_id
             found = known.get(key)
+            if found is not None:
+                break
+            passed.append(key)
+            found = self._by_role(ancestor) if roles else None
             if found is None:
-                passed.append(key)
-                found = self._section(ancestor)
+                found = _SECTION_TAGS.get(ancestor.tag or "")
             if found is not None:
                 break
             ancestor = ancestor.parent
@@ -322,13 +325,10 @@ class _Sections:
             known[key] = position
         return position
 
-    def _section(self, node: LexborNode) -> Position | None:
-        """Return the section an element is by its role, else by its tag."""
-        if self._roles:
-            role = node.attributes.get("role")
-            if role and (position := _SECTION_ROLES.get(role.strip().lower())) is not None:
-                return position
-        return _SECTION_TAGS.get(node.tag or "")
+    def _by_role(self, node: LexborNode) -> Position | None:
+        """Return the section an element says it is."""
+        role = node.attributes.get("role")
+        return _SECTION_ROLES.get(role.strip().lower()) if role else None
 
 
 def _anchor_text(link: LexborNode) -> str:

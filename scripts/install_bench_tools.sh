@@ -1,16 +1,9 @@
 #!/bin/sh
-# Installs what `make bench` measures with: nginx, and documentation packages as a real site.
-# Does nothing if they are there already; without apt it says what is missing.
+# Installs what the benchmarks measure with: nginx, valgrind, and documentation packages as a real
+# site.
 set -eu
 
-if ! command -v nginx >/dev/null 2>&1; then
-    if command -v apt-get >/dev/null 2>&1; then
-        sudo=""
-        [ "$(id -u)" = 0 ] || sudo="sudo"
-        $sudo apt-get update -qq
-        $sudo apt-get install -y -qq --no-install-recommends nginx-light
-    else
-        echo "nginx is missing and there is no apt-get: install it by hand" >&2
-    fi
-fi
-"$(dirname "$0")/install_real_docs.sh"
+here=$(dirname "$0")
+command -v nginx >/dev/null 2>&1 || "$here/install_packages.sh" nginx-light
+command -v valgrind >/dev/null 2>&1 || "$here/install_packages.sh" valgrind
+"$here/install_real_docs.sh"

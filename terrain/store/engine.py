@@ -32,7 +32,9 @@ def database_url(location: str | Path | URL) -> URL:
     """Return the SQLAlchemy URL for a file path or a URL."""
     if isinstance(location, Path) or "://" not in str(location):
         return URL.create("sqlite", database=str(location))
-    return make_url(location)
+    url = make_url(location)
+    # Without a name SQLAlchemy means psycopg2, the driver before the present one.
+    return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
 
 
 def make_engine(url: URL, *, readonly: bool = False) -> Engine:
@@ -46,7 +48,7 @@ def make_engine(url: URL, *, readonly: bool = False) -> Engine:
         except (ModuleNotFoundError, NoSuchModuleError) as error:
             raise StoreError(
                 f"{url.render_as_string()}: no driver for it here ({error}); "
-                "install one, or use output.database-path for SQLite"
+                "install psycopg, or use output.database-path for SQLite"
             ) from error
     path = url.database or ":memory:"
     arguments: dict[str, Any] = {

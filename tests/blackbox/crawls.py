@@ -43,8 +43,9 @@ def write_config(
     }
     # Failures are retried soon, so that a test of them takes a second and not a minute.
     retry = {"delay": 100, **sections.pop("retry", {})}
+    elsewhere = "database-url" in sections.get("output", {})
     output = {
-        "database-path": str(directory / "terrain.db"),
+        **({} if elsewhere else {"database-path": str(directory / "terrain.db")}),
         "summary-path": str(directory / "crawl-summary.md"),
         "metrics-path": str(directory / "metrics.json"),
         **sections.pop("output", {}),
@@ -153,7 +154,7 @@ class Database:
             self.rows(
                 "SELECT s.url, t.url, l.kind FROM links l"
                 " JOIN pages s ON s.id = l.from_page_id JOIN pages t ON t.id = l.to_page_id"
-                f" WHERE 1{condition}"
+                f" WHERE TRUE{condition}"
             )
         )
 
@@ -171,6 +172,10 @@ class Database:
     def check(self) -> None:
         """What must hold after every crawl."""
         assert self.rows("PRAGMA integrity_check") == [("ok",)]
+        self.check_content()
+
+    def check_content(self) -> None:
+        """The same for what is in it, whatever it is kept in."""
         for column in ("from_page_id", "to_page_id"):
             orphans = f"SELECT count(*) FROM links WHERE {column} NOT IN (SELECT id FROM pages)"
             assert self.rows(orphans) == [(0,)]

@@ -113,7 +113,11 @@ class Requests:
 
 def graph(config: Path) -> list[tuple[object, ...]]:
     """The terrain as a sorted dump: pages with states, links, depths."""
-    database = Database(config)
+    return graph_in(Database(config))
+
+
+def graph_in(database: Database) -> list[tuple[object, ...]]:
+    """The same, wherever the database is."""
     pages = database.rows("SELECT 'page', url, state, status_code, title, content_hash FROM pages")
     links = database.rows(
         "SELECT 'link', s.url, t.url, l.kind, l.anchor, l.rel, l.position FROM links l"

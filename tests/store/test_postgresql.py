@@ -1,9 +1,5 @@
-"""The same store on PostgreSQL: schema, recording, depths, runs, supply, views.
+"""The same store on PostgreSQL: schema, recording, depths, runs, supply, views."""
 
-Needs the server's programs and a driver (`psycopg`), which terrain itself does not depend on.
-"""
-
-import importlib.util
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,18 +16,13 @@ from terrain.rules.states import PageState
 from terrain.store import Policy, RobotsRecord, Start, Store, faults, reach
 from terrain.store.engine import database_url, make_engine
 from terrain.store.schema import metadata
-from tests.store.postgres import binaries, cluster, url_of
+from tests.postgres import NEEDED, cluster, url_of
 from tests.store.terrains import Terrain, ended, make_policy, processed, redirected
 from tests.store.test_depths import crawl
 from tests.store.test_public_names import PUBLIC
 from tests.store.webs import SEED, chained_web, random_web
 
-pytestmark = [
-    pytest.mark.skipif(
-        importlib.util.find_spec("psycopg") is None, reason="psycopg is not installed"
-    ),
-    pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed"),
-]
+pytestmark = NEEDED
 
 Make = Callable[[Policy], Terrain]
 

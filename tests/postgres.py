@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 SERVICE = "postgres"
 
 
@@ -19,6 +21,11 @@ def binaries() -> Path | None:
         return Path(found).parent
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     return installed[-1].parent if installed else None
+
+
+NEEDED = pytest.mark.skipif(
+    binaries() is None, reason="PostgreSQL is not installed: scripts/install_test_tools.sh"
+)
 
 
 @contextmanager
@@ -61,4 +68,4 @@ def _unprivileged_user() -> str:
 
 
 def url_of(place: Path, database: str) -> str:
-    return f"postgresql+psycopg://{SERVICE}@/{database}?host={place}"
+    return f"postgresql://{SERVICE}@/{database}?host={place}"

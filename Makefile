@@ -8,11 +8,11 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup crawl test lint types contract unit docs constraints clean \
-	bench bench-tools bench-store bench-growth bench-rollup bench-rules bench-frontier bench-fairness bench-memory \
+	bench bench-instructions bench-tools bench-store bench-growth bench-rollup bench-rules bench-frontier bench-fairness bench-memory \
 	bench-domains bench-reports check-real chaos soak fuzz
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -48,7 +48,10 @@ docs: $(STAMP)  ## write the generated parts of the documentation anew
 bench: $(STAMP) bench-tools  ## Terrain against plain Scrapy, tuned Scrapy and a bare loop
 	$(BIN)/python benchmarks/bench_crawl.py $(ARGS)
 
-bench-tools:  ## nginx and documentation packages, for bench and check-real
+bench-instructions: $(STAMP) bench-tools  ## what a page costs in instructions, whatever else the machine does
+	$(BIN)/python benchmarks/count_instructions.py $(ARGS)
+
+bench-tools:  ## nginx, valgrind and documentation packages, for bench and check-real
 	scripts/install_bench_tools.sh
 
 bench-store: $(STAMP)  ## recording pages at 10 thousand and at 1 million stored
@@ -84,6 +87,7 @@ check-real: $(STAMP)  ## crawl documentation that nobody here wrote
 	$(BIN)/python benchmarks/check_real.py $(ARGS)
 
 chaos: $(STAMP)  ## faults and kills, then the count of what went wrong
+	scripts/install_packages.sh faketime || echo "going on without: no clock jumps"
 	$(BIN)/python -m benchmarks.chaos $(ARGS)
 
 soak: $(STAMP)  ## an hour on faulty webs, watching memory

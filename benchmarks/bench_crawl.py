@@ -11,7 +11,6 @@ the others (medians of the repetitions).
 import argparse
 import json
 import shutil
-import socket
 import sqlite3
 import statistics
 import subprocess
@@ -50,8 +49,8 @@ def lines(path: Path) -> int:
         return len({json.loads(line)["url"] for line in feed})
 
 
-def run_terrain(home: str, port: int, directory: Path) -> Sample:
-    database = directory / "terrain.db"
+def terrain_command(home: str, port: int, directory: Path) -> list[str]:
+    """Write the configuration of the crawl and return its command."""
     config = directory / "config.toml"
     config.write_text(
         f"""
@@ -66,7 +65,7 @@ mode = "ignore"
 allow-http = true
 resolve = {{ "{HOST}" = "127.0.0.1:{port}" }}
 [output]
-database-path = "{database}"
+database-path = "{directory}/terrain.db"
 summary-path = "{directory}/summary.md"
 metrics-path = "{directory}/metrics.json"
 [[quality]]
@@ -78,21 +77,25 @@ max-concurrent = 32
 """,
         encoding="utf-8",
     )
+    return [sys.executable, "-m", "terrain", "crawl", str(config), "-q"]
 
+
+def run_terrain(home: str, port: int, directory: Path) -> Sample:
     def count() -> int:
-        with closing(sqlite3.connect(database)) as connection:
+        with closing(sqlite3.connect(directory / "terrain.db")) as connection:
             query = "SELECT count(*) FROM pages WHERE state = 'processed'"
             return int(connection.execute(query).fetchone()[0])
 
-    return measure([sys.executable, "-m", "terrain", "crawl", str(config), "-q"], count)
+    return measure(terrain_command(home, port, directory), count)
+
+
+def bare_command(home: str, port: int, directory: Path) -> list[str]:
+    arguments = [f"http://{HOST}{home}", HOST, f"127.0.0.1:{port}", str(directory / "pages.jsonl")]
+    return [sys.executable, str(HERE / "peers" / "bare_loop.py"), *arguments]
 
 
 def run_bare(home: str, port: int, directory: Path) -> Sample:
-    output = directory / "pages.jsonl"
-    arguments = [f"http://{HOST}{home}", HOST, f"127.0.0.1:{port}", str(output)]
-    return measure(
-        [sys.executable, str(HERE / "peers" / "bare_loop.py"), *arguments], lambda: lines(output)
-    )
+    return measure(bare_command(home, port, directory), lambda: lines(directory / "pages.jsonl"))
 
 
 def run_scrapy(kind: str, home: str, port: int, directory: Path) -> Sample:
@@ -114,10 +117,7 @@ CRAWLERS = {
 
 def bench(name: str, root: Path, home: str, repeat: int, work: Path) -> None:
     samples: dict[str, list[Sample]] = {crawler: [] for crawler in CRAWLERS}
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with sites.nginx(root, work / "nginx", port):
+    with sites.nginx(root, work / "nginx") as port:
         for _ in range(repeat):
             for crawler, run in CRAWLERS.items():
                 directory = work / "run"

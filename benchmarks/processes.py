@@ -60,6 +60,14 @@ def cpu(pid: int) -> float:
     return sum(map(_cpu, _family(pid)))
 
 
+def memory_mb(pid: int) -> float:
+    """Return what a running process and those it started take now, 0 if it has ended.
+
+    What they share counts once (PSS).
+    """
+    return sum(_memory(each).get("Pss", 0.0) for each in _family(pid))
+
+
 def _cpu(pid: int) -> float:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -2,10 +2,11 @@
 
 import random
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -78,8 +79,11 @@ def real(root: Path, documentation: dict[str, str] = DOCUMENTATION) -> str | Non
 
 
 @contextmanager
-def nginx(root: Path, directory: Path, port: int) -> Iterator[None]:
-    """Serve a directory over plain http on loopback until the block ends."""
+def nginx(root: Path, directory: Path) -> Iterator[int]:
+    """Serve a directory over plain http on loopback until the block ends; give the port."""
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     directory.mkdir(parents=True, exist_ok=True)
     config = directory / "nginx.conf"
     config.write_text(
@@ -107,7 +111,7 @@ http {{
                 if getattr(error, "code", None) is not None:
                     break  # It answers, if only with an error page.
                 time.sleep(0.05)
-        yield
+        yield port
     finally:
         server.terminate()
         server.wait()

@@ -7,8 +7,9 @@ are reset, cut short, far too large, never whole, not found, moved or no pages a
 that are new every time. Hosts have rules, crawl delays and latencies; some refuse connections. The
 crawl is stopped by SIGTERM when the time is up, and must end in good order.
 
-RSS is sampled every few seconds. Compared are two medians: of the minute after the warm-up, and of
-the last one. Prints both and exits with 1 if they differ by 10 % or more.
+The memory of the crawl and of the process that reads its pages is sampled every few seconds.
+Compared are two medians: of the minute after the warm-up, and of the last one. Prints both and
+exits with 1 if they differ by 10 % or more.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).absolute().parent.parent))
 
+from benchmarks import processes
 from terrain.sampleweb.behaviours import Drip, Flaky, GiantHeader, HalfBody, WrongLength
 from terrain.sampleweb.pages import (
     BigBody,
@@ -92,16 +94,6 @@ def endless_web(hosts: int) -> Web:
     return Web(served, Latency(0.02))
 
 
-def rss_mb(pid: int) -> float | None:
-    """Return the resident memory of a process, None if it has ended."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    except OSError:
-        return None
-    lines = [line for line in status.splitlines() if line.startswith("VmRSS:")]
-    return int(lines[0].split()[1]) / 1024 if lines else None
-
-
 def soak(minutes: float, warmup: float, hosts: int, directory: Path) -> int:
     with ServedWeb(endless_web(hosts), directory / "web") as served:
         quality = [
@@ -142,8 +134,8 @@ def watch(
     said = 0
     while (passed := time.monotonic() - begun) < seconds:
         time.sleep(SAMPLE_SECONDS)
-        now = rss_mb(process.pid)
-        if process.poll() is not None or now is None:
+        now = processes.memory_mb(process.pid)
+        if process.poll() is not None:
             print(f"the crawl ended by itself after {passed:.0f} s, with {process.poll()}")
             sys.exit(1)
         samples.append((passed, now))

@@ -4,6 +4,7 @@ import hashlib
 import os
 import resource
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -224,3 +225,11 @@ def test_a_path_with_signs_that_mean_something_in_addresses(tmp_path: Path) -> N
     terrain.finish()
     assert path.exists()
     check_integrity(path)
+
+
+def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError, match=r"no driver.*install psycopg") as caught:
+        Store("postgresql://me:secret@db.test/terrain", POLICY)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)

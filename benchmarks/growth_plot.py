@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 WIDTH, HEIGHT = 640, 320
-LEFT, RIGHT, TOP, BOTTOM = 70, 20, 30, 50
+LEFT, RIGHT, TOP, BOTTOM = 70, 45, 30, 50
+ABOVE, BELOW = -8, 18
 COLOURS = ("#1f6f8b", "#c05621")
 
 
@@ -19,6 +20,10 @@ def growth_plot(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> 
 
     def y(value: float) -> float:
         return HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM)
+
+    def beside(place: int, value: float) -> float:
+        """Put a figure on the side of its curve where the other curve is not."""
+        return y(value) + (ABOVE if value >= max(c[place] for c in curves.values()) else BELOW)
 
     start = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
     parts = [
@@ -45,10 +50,12 @@ def growth_plot(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> 
         parts += [
             (
                 f'<circle cx="{x(s):.1f}" cy="{y(v):.1f}" r="3" fill="{colour}"/>'
-                f'<text x="{x(s):.0f}" y="{y(v) - 8:.0f}" text-anchor="middle" '
+                f'<text x="{x(s):.0f}" y="{beside(place, v):.0f}" '
+                # The first stands clear of the axis.
+                f'text-anchor="{"middle" if place else "start"}" '
                 f'fill="{colour}">{v:.0f}</text>'
             )
-            for s, v in zip(sizes, curve, strict=True)
+            for place, (s, v) in enumerate(zip(sizes, curve, strict=True))
         ]
         number = list(curves).index(name)
         parts.append(

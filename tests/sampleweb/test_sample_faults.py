@@ -32,7 +32,7 @@ def gone(sock: socket.socket) -> bool:
     """Wait for the end of a connection; by FIN or by reset is the system's choice."""
     try:
         return sock.recv(1) == b""
-    except (ConnectionResetError, ssl.SSLEOFError):
+    except (ConnectionResetError, ssl.SSLError):
         return True
 
 
@@ -67,7 +67,9 @@ def test_a_reset_comes_without_a_byte(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "error"), [("close", http.client.IncompleteRead), ("drop", ssl.SSLEOFError)]
+    # Not the subclass for an end: Debian's Python 3.11.2 does not know this end for one.
+    ("ending", "error"),
+    [("close", http.client.IncompleteRead), ("drop", ssl.SSLError)],
 )
 def test_a_cut_body_ends_with_or_without_the_tls_farewell(
     client: Client, ending: Ending, error: type[Exception]
